@@ -15,13 +15,13 @@ _mind-fmt() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '--check[write nothing; print what would change, as a diff]' \
 '--drop-comments[leave comments out, as canonical text has none]' \
 '-h[Print help]' \

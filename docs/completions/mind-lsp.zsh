@@ -15,9 +15,9 @@ _mind-lsp() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '--stdio[the transport, which is the only one]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--quiet[suppress notes, warnings and progress]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \

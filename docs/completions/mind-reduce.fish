@@ -1,4 +1,4 @@
-complete -c mind-reduce -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+complete -c mind-reduce -l from -d 'the input\'s format; by default it is detected from the contents' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -7,14 +7,14 @@ stablehlo\t''
 irv2\t''"
 complete -c mind-reduce -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
-complete -c mind-reduce -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+complete -c mind-reduce -l diagnostic-format -d 'the format of diagnostics' -r -f -a "text\t''
 json\t''"
-complete -c mind-reduce -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+complete -c mind-reduce -l color -d 'colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c mind-reduce -l test -d 'what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (`@crash`), or results of the passes\' output that differ from those of their input (`@differs`)' -r
 complete -c mind-reduce -s o -d 'write there, not to standard output; its extension selects the format' -r
-complete -c mind-reduce -l to -d 'the output\'s format; where not given, what the extension of -o selects, else the input\'s own or Core text' -r -f -a "mic1\t''
+complete -c mind-reduce -l to -d 'the output\'s format; by default that of the extension of -o, else the input\'s format or Core text' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -29,17 +29,17 @@ complete -c mind-reduce -s O -d 'a named pipeline' -r -f -a "0\t''
 3\t''"
 complete -c mind-reduce -l engine -d 'what runs the passes\' output: for `@differs` the interpreter unless given, for `@crash` nothing; with `jit` no passes run where nothing is said' -r -f -a "interp\t''
 jit\t''"
-complete -c mind-reduce -l rules -d 'use the rules of this file too; may be repeated' -r
-complete -c mind-reduce -l fast-math -d 'let rules of these classes change bits; all of them where none is named' -r -f -a "nsz\t''
+complete -c mind-reduce -l rules -d 'also use the rules of this file; may be repeated' -r
+complete -c mind-reduce -l fast-math -d 'enable rules of these classes, which may change results; all classes if none is named' -r -f -a "nsz\t''
 nnan\t''
 reassoc\t''
 approx\t''"
-complete -c mind-reduce -l only-rule -d 'let only these rules and patterns act' -r
-complete -c mind-reduce -l disable-rule -d 'keep these rules and patterns from acting' -r
-complete -c mind-reduce -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
+complete -c mind-reduce -l only-rule -d 'disable all rules and patterns but these' -r
+complete -c mind-reduce -l disable-rule -d 'disable these rules and patterns' -r
+complete -c mind-reduce -l allow-unchecked-rule -d 'enable these rules although they could not be checked' -r
 complete -c mind-reduce -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
-complete -c mind-reduce -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
-complete -c mind-reduce -l quiet -d 'print neither notes, nor warnings, nor progress'
+complete -c mind-reduce -l keep-padding -d 'keep the zero padding of an IR v2 document\'s weights instead of stripping it'
+complete -c mind-reduce -l quiet -d 'suppress notes, warnings and progress'
 complete -c mind-reduce -l bisect -d 'name the first rewrite that makes the passes\' output interesting; CMD is given that output'
 complete -c mind-reduce -s h -l help -d 'Print help'
 complete -c mind-reduce -s V -l version -d 'Print version'

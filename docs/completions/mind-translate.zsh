@@ -15,41 +15,41 @@ _mind-translate() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2 hf)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2 hf)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'--to=[the output'\''s format; where not given, what the extension of -o selects, with \`--patch\` the input'\''s own; MIL and packages are lowered to, where the module is not a program]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
+'--to=[the output'\''s format; by default that of the extension of -o, with \`--patch\` the input'\''s format; for MIL and packages the module is lowered, unless it is a program]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
 '-o+[write there, not to standard output; its extension selects the format; a package is a folder and needs it]:OUT:_default' \
-'--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
-'*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
-'*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
+'--patch=[apply the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
+'*--dim=[replace a symbolic dimension by this extent first]:NAME=EXTENT:_default' \
+'*--bind=[replace an input of an ONNX or StableHLO module by a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--pass-pipeline=[run these passes first\: \`import-mil,canonicalize\`]:TEXT:_default' \
-'--function=[what the function of a module is called, or what those of an object file begin with]:NAME:_default' \
-'--isa=[the instruction sets that machine code is made for, in the order in which they are tried on the processor that runs it]:SETS:(avx512 avx2 portable)' \
+'--function=[the name of the generated C function, or the prefix of the functions of an object file]:NAME:_default' \
+'--isa=[the target instruction sets, in the order in which they are tried at run time]:SETS:(avx512 avx2 portable)' \
 '--object-format=[the format of an object file, of Linux, macOS or Windows]:FORMAT:(elf macho coff)' \
-'--capacity=[tokens that a run of a model has room for]:TOKENS:_default' \
-'--weights=[the weights\: a file or a folder, instead of those beside the configuration]:PATH:_default' \
-'--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \
+'--capacity=[capacity of the KV cache of a model in tokens]:TOKENS:_default' \
+'--weights=[the weights, a file or a folder; by default those in the configuration'\''s folder]:PATH:_default' \
+'--kernel-maps=[also accept the model family that the files of this folder describe]:DIR:_default' \
 '--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
-'--opset=[the opset; of ONNX 13 to 26, 21 where not given]:WORD:_default' \
+'--opset=[the opset; for ONNX 13 to 26, 21 by default]:WORD:_default' \
 '*--flexible=[keep a symbolic dimension open\: B=1..32 for a range, B=1,2,4 for a list]:DIM=EXTENTS:_default' \
-'*--build-info=[what the program says of its making, instead of the tool'\''s own name]:KEY=VALUE:_default' \
+'*--build-info=[a build info entry of the program, instead of the tool'\''s name]:KEY=VALUE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
-'--external-data[write the large constants of an ONNX model to a file beside it, called OUT.data]' \
-'--main[make a module a program that reads inputs from stdin and writes outputs to stdout]' \
-'--allow-unknown[keep members of a document that the format does not have]' \
+'--external-data[write the large constants of an ONNX model to an external data file OUT.data]' \
+'--main[add a \`main\` function that reads inputs from stdin and writes outputs to stdout]' \
+'--allow-unknown[keep unknown members of a document]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::FILE -- the module, a folder NAME.mlpackage for a Core ML package, what describes a model; standard input if it is `-` or not given:_default' \
+'::FILE -- the module, a folder NAME.mlpackage for a Core ML package, or the description of a model; standard input if it is `-` or not given:_default' \
 && ret=0
 }
 

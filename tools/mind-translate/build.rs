@@ -1,8 +1,8 @@
 //! Links the tool at a fixed address.
 //!
-//! Tests and scripts start it by the hundred, and an executable at a fixed address needs no relocations: forty thousand of them,
-//! and the pages of memory that they touch, are two fifths of the time of a run that only prints a version. The price is that the
-//! address of the code is not drawn at random.
+//! Tests and scripts start the tool hundreds of times. At a fixed address the executable needs no relocations;
+//! processing 40,000 of them, and the pages they touch, takes 40 % of the time of `--version`. The cost is that the
+//! address of the code is not randomised (ASLR).
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

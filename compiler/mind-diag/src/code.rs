@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A stable diagnostic code such as `E3001`.
+/// A stable diagnostic code, for example `E3001`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Code(pub u16);
 
@@ -12,21 +12,21 @@ impl fmt::Display for Code {
     }
 }
 
-/// What the catalogue says of one code.
+/// The catalogue entry of a code.
 #[derive(Debug)]
 pub struct CodeInfo {
     /// The code.
     pub code: Code,
-    /// What sets it off.
+    /// The problem that has this code.
     pub title: &'static str,
-    /// What a diagnostic with this code always shows, in its message or its context.
+    /// The facts that every diagnostic with this code shows, in its message or its context.
     pub shows: &'static str,
-    /// The way out, for an error that names none nearer to its place.
+    /// The help for errors that have none of their own.
     pub help: &'static str,
 }
 
 impl Code {
-    /// This code's row in the [`CATALOGUE`].
+    /// Returns the catalogue entry of the code; `None` if the code is not in the [`CATALOGUE`].
     pub fn info(self) -> Option<&'static CodeInfo> {
         CATALOGUE.iter().find(|info| info.code == self)
     }
@@ -41,7 +41,8 @@ const fn row(code: u16, title: &'static str, shows: &'static str, help: &'static
     }
 }
 
-/// Every code that this compiler reports, ascending. Codes are stable: added, never renumbered.
+/// All codes that the compiler reports, in ascending order. Codes are stable: new ones are added, and none is
+/// renumbered.
 pub const CATALOGUE: &[CodeInfo] = &[
     row(
         1001,
@@ -53,7 +54,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         1002,
         "illegal character in an identifier",
         "place, character",
-        "names hold letters of ASCII, digits and `_`, and begin with no digit",
+        "names consist of ASCII letters, digits and `_`, and do not begin with a digit",
     ),
     row(
         1003,
@@ -119,7 +120,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         3004,
         "axis outside the rank",
         "op, axis, rank, place",
-        "axes run from 0 to the rank less 1",
+        "axes run from 0 to the rank minus 1",
     ),
     row(
         3005,
@@ -155,7 +156,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         3010,
         "literal's nesting differs from the declared shape",
         "declared shape, shape of the data",
-        "nest the elements as the declared shape says, or declare the shape that they have",
+        "nest the elements like the declared shape, or declare the shape of the data",
     ),
     row(
         3011,
@@ -184,7 +185,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     row(
         4004,
         "bad input declaration",
-        "input index, what is wrong",
+        "input index, the problem",
         "an input has a name and a type",
     ),
     row(
@@ -238,20 +239,20 @@ pub const CATALOGUE: &[CodeInfo] = &[
     row(
         4021,
         "op that its surrounding body cannot hold",
-        "both ops, what the body may hold",
+        "both ops, the ops that the body may hold",
         "move the op out of the body",
     ),
     row(
         4022,
-        "attribute is none of its words",
-        "op, attribute, found, the words",
+        "attribute is not one of its words",
+        "op, attribute, found, the valid words",
         "write one of the words that the attribute takes",
     ),
     row(
         4023,
         "control flow whose operands, lists or regions do not fit each other",
         "op, found, expected",
-        "each region yields what the op carries on, then what it gives, in the order of the results",
+        "each region yields the carried values, then the other results, in the order of the op's results",
     ),
     row(
         4101,
@@ -315,15 +316,15 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4111,
-        "type that a program cannot take or give",
-        "value, type, what it can",
-        "`cast` or reshape the value on its way in or out",
+        "type that inputs and outputs cannot have",
+        "value, type, the valid types",
+        "`cast` or reshape the value after the input or before the output",
     ),
     row(
         4112,
         "illegal or reserved name",
         "name",
-        "a name is letters, digits and `_`, begins with no digit, and is no word of the language",
+        "a name consists of letters, digits and `_`, does not begin with a digit, and is not a reserved word",
     ),
     row(
         4113,
@@ -339,7 +340,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4115,
-        "place in a weight file that holds no such elements",
+        "location in a weight file without such elements",
         "path, offset, the problem",
         "check the path and the offset; weights are in files below the model's folder",
     ),
@@ -363,7 +364,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4201,
-        "text that is no JSON",
+        "text that is not JSON",
         "place, found, expected",
         "JSON has keys in quotes, no comments, and no comma before a closing bracket",
     ),
@@ -400,7 +401,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4208,
-        "shape or size that the configuration does not give",
+        "shape or size that differs from the configuration",
         "buffer, found, expected",
         "write the size that follows from the configuration, or correct the configuration",
     ),
@@ -426,7 +427,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         4301,
         "malformed weight file",
         "file, the problem",
-        "the file is damaged or cut: copy or convert it again",
+        "the file is damaged or truncated: copy or convert it again",
     ),
     row(
         4302,
@@ -448,7 +449,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4305,
-        "chat template that makes no prompt",
+        "chat template that cannot be rendered",
         "file, the problem",
         "correct the template, or give the text with its special tokens to `--prompt`",
     ),
@@ -456,7 +457,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         6001,
         "index out of bounds at run time",
         "op, indices, shape",
-        "indices run from 0 to the extent less 1",
+        "indices run from 0 to the extent minus 1",
     ),
     row(
         6003,
@@ -474,12 +475,12 @@ pub const CATALOGUE: &[CodeInfo] = &[
         6005,
         "integer division by zero or overflow",
         "op, operands",
-        "no divisor may be 0, and the smallest integer is not divided by -1",
+        "divisors must not be 0, and the smallest integer must not be divided by -1",
     ),
     row(
         6007,
-        "loop that has not ended",
-        "the most steps",
+        "loop that exceeds its maximum number of steps",
+        "the maximum number of steps",
         "let the condition become false, or allow more steps: `--max-steps`",
     ),
 ];

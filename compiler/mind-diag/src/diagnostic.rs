@@ -1,24 +1,24 @@
-//! One finding about a source text, and a collection of them.
+//! Diagnostics and lists of them.
 
 use std::fmt;
 
 use crate::{Code, Span};
 
-/// How bad a finding is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The input is rejected.
     Error,
-    /// The input is accepted, with doubt.
+    /// The input is accepted, but may be wrong.
     Warning,
-    /// Information attached to something else.
+    /// Additional information.
     Note,
-    /// What an optimisation did or declined to do.
+    /// Information on an optimisation that was applied or was not.
     Remark,
 }
 
 impl Severity {
-    /// The word shown to users.
+    /// Returns the word that users see.
     pub const fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -29,42 +29,42 @@ impl Severity {
     }
 }
 
-/// An edit that follows the way out.
+/// A text edit that fixes the problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fix {
-    /// What is replaced; empty where something is inserted.
+    /// The replaced range; empty for an insertion.
     pub span: Span,
-    /// What comes in its place.
+    /// The replacement.
     pub text: String,
 }
 
-/// One finding: what is wrong, where, and the way out.
+/// A diagnostic: a problem, its location and a suggestion for a fix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The catalogue code; plain syntax errors have none.
+    /// The code; `None` for syntax errors.
     pub code: Option<Code>,
-    /// What was found, lower case, without a final period.
+    /// The message, in lower case and without a final period.
     pub message: String,
-    /// Where.
+    /// The location.
     pub span: Span,
-    /// What stands under the marked place.
+    /// The label of the marked source range.
     pub label: Option<String>,
-    /// What the catalogue says must be shown, as key and value.
+    /// The facts that the catalogue requires, as keys and values.
     pub context: Vec<(&'static str, String)>,
-    /// Other places that matter.
+    /// Related locations, each with a message.
     pub related: Vec<(Span, String)>,
-    /// Further facts.
+    /// Additional facts.
     pub notes: Vec<String>,
-    /// A way out that this diagnostic knows; see [`Diagnostic::way_out`].
+    /// A suggestion for a fix, more specific than that of the catalogue; see [`Diagnostic::way_out`].
     pub help: Option<String>,
-    /// The edit that the way out comes to, where it is one edit.
+    /// The fix, if it is a single edit.
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
-    /// A finding of `severity` at `span`.
+    /// Returns a diagnostic with this severity and location.
     pub fn new(severity: Severity, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
@@ -80,42 +80,42 @@ impl Diagnostic {
         }
     }
 
-    /// An error at `span`.
+    /// Returns an error at `span`.
     pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Error, span, message)
     }
 
-    /// Sets the catalogue code.
+    /// Sets the code.
     pub fn code(mut self, code: Code) -> Diagnostic {
         self.code = Some(code);
         self
     }
 
-    /// Sets the text under the marked place.
+    /// Sets the label of the marked source range.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = Some(label.into());
         self
     }
 
-    /// Adds a key and value that the catalogue asks for.
+    /// Adds a fact that the catalogue requires.
     pub fn context(mut self, key: &'static str, value: impl Into<String>) -> Diagnostic {
         self.context.push((key, value.into()));
         self
     }
 
-    /// Adds another place that matters.
+    /// Adds a related location.
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
         self.related.push((span, message.into()));
         self
     }
 
-    /// Adds a further fact.
+    /// Adds an additional fact.
     pub fn note(mut self, note: impl Into<String>) -> Diagnostic {
         self.notes.push(note.into());
         self
     }
 
-    /// Sets the way out. One that repeats a long piece of a text is cut.
+    /// Sets the suggestion. A long one is truncated, because it may quote the input.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         const LONGEST: usize = 400;
         let mut help = help.into();
@@ -127,7 +127,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the way out for a wrong word at the marked place: the right one is `word`.
+    /// Suggests `word` in place of the marked word, as help and as a fix.
     pub fn did_you_mean(self, word: &str) -> Diagnostic {
         let fix = Fix {
             span: self.span,
@@ -136,7 +136,7 @@ impl Diagnostic {
         self.help(format!("did you mean `{word}`?")).fix(fix)
     }
 
-    /// The way out that users see: the diagnostic's own, else the one that the catalogue has for the code of an error.
+    /// Returns the suggestion that users see: that of the diagnostic, or else, for an error, that of the catalogue.
     pub fn way_out(&self) -> Option<&str> {
         let catalogue = || match self.severity {
             Severity::Error => self.code?.info().map(|info| info.help),
@@ -145,14 +145,14 @@ impl Diagnostic {
         self.help.as_deref().or_else(catalogue)
     }
 
-    /// Sets the edit that the way out comes to, unless it repeats a long piece of a text.
+    /// Sets the fix. A long one is ignored, because it may quote the input.
     pub fn fix(mut self, fix: Fix) -> Diagnostic {
         const LONGEST: usize = 400;
         self.fix = Some(fix).filter(|fix| fix.text.len() <= LONGEST);
         self
     }
 
-    /// The short form `mic@2:6: error: message` that the formats' APIs promise.
+    /// Returns the short form that the APIs of text formats return, for example `mic@2:6: error: message`.
     pub fn one_line(&self, format: &str, line: usize) -> String {
         format!(
             "{format}:{line}: {}: {}",
@@ -162,9 +162,10 @@ impl Diagnostic {
     }
 }
 
-/// Findings in the order they were made.
+/// A list of diagnostics in the order in which they were found.
 ///
-/// Keeps the first [`Diagnostics::KEPT`] and counts the rest, so that hostile input costs no memory.
+/// Only the first [`Diagnostics::KEPT`] are kept, and the others are counted, so that malicious input cannot exhaust
+/// the memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -173,15 +174,15 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// How many findings are kept in full.
+    /// The maximum number of diagnostics that are kept.
     pub const KEPT: usize = 200;
 
-    /// An empty collection.
+    /// Returns an empty list.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds a finding.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.errors += usize::from(diagnostic.severity == Severity::Error);
         if self.kept.len() < Diagnostics::KEPT {
@@ -191,50 +192,50 @@ impl Diagnostics {
         }
     }
 
-    /// Whether any finding is an error.
+    /// Whether any diagnostic is an error, including those that were not kept.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// How many errors were found, kept or not.
+    /// Returns the number of errors, including those that were not kept.
     pub fn error_count(&self) -> usize {
         self.errors
     }
 
-    /// Whether nothing was found.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// How many findings were counted but not kept.
+    /// Returns the number of diagnostics that were not kept.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// The findings kept.
+    /// Iterates over the kept diagnostics.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Diagnostic> {
         self.kept.iter()
     }
 
-    /// The first error, if there is one.
+    /// Returns the first error among the kept diagnostics.
     pub fn first_error(&self) -> Option<&Diagnostic> {
         self.kept
             .iter()
             .find(|found| found.severity == Severity::Error)
     }
 
-    /// Sorts the kept findings by place, keeping the order of those at one place.
+    /// Sorts the kept diagnostics by location. The sort is stable.
     pub fn sort_by_place(&mut self) {
         self.kept.sort_by_key(|found| found.span.start);
     }
 
-    /// The same findings, each kept one changed by `change`.
+    /// Applies `change` to each kept diagnostic.
     pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Diagnostics {
         self.kept = self.kept.into_iter().map(change).collect();
         self
     }
 
-    /// Takes all findings of `other`.
+    /// Adds the diagnostics of `other`.
     pub fn append(&mut self, other: Diagnostics) {
         self.errors += other.errors;
         self.dropped += other.dropped;
@@ -248,7 +249,7 @@ impl Diagnostics {
     }
 }
 
-/// A line for each finding, without its place, which only the source file can show.
+/// Prints one line per diagnostic, without its location, because that requires the source file.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, found) in self.kept.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Spans, source files, diagnostics and their code catalogue.
+//! Spans, source files, diagnostics and their codes.
 //!
-//! Parsers and the verifier collect [`Diagnostic`]s in a [`Diagnostics`]; tools render them against
-//! the [`SourceFile`] they came from, as text for people or as JSON for programs.
+//! Parsers and the verifier collect [`Diagnostic`]s in [`Diagnostics`]. Tools render them with their [`SourceFile`], as
+//! text for people or as JSON for programs.
 
 mod code;
 mod diagnostic;

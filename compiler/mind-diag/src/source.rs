@@ -1,10 +1,10 @@
-//! A named text and its lines.
+//! Source texts and their lines.
 
 use std::ops::Range;
 
 use crate::Span;
 
-/// A source text with its name, as spans and diagnostics refer to it.
+/// A source text with a name, which spans and diagnostics refer to.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
@@ -14,7 +14,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Takes `text` under `name`. Offsets past `u32::MAX` cannot be named by a [`Span`].
+    /// Returns the file with this name and text. A [`Span`] cannot refer to offsets above `u32::MAX`.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
         let text = text.into();
         let newlines = text.match_indices('\n');
@@ -29,7 +29,8 @@ impl SourceFile {
         }
     }
 
-    /// A file that is no text. Its `places`, one a line, are what spans name and diagnostics show.
+    /// Returns a file that is not text, for example a binary model. Spans refer to lines of `places`, each of which
+    /// describes a location that diagnostics show.
     pub fn of_places(name: impl Into<String>, places: impl Into<String>) -> SourceFile {
         SourceFile {
             is_list: true,
@@ -37,29 +38,29 @@ impl SourceFile {
         }
     }
 
-    /// The place that `span` names; `None` if the file is a text.
+    /// Returns the description of a location in a file that is not text; `None` for text and for the whole file.
     pub fn place(&self, span: Span) -> Option<&str> {
         let is_named = self.is_list && !span.is_file();
         is_named.then(|| &self.text[self.line_range(self.line(span.start))])
     }
 
-    /// The name shown in diagnostics.
+    /// Returns the name that diagnostics show.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The 1-based line that holds `offset`.
+    /// Returns the number of the line that holds `offset`, from 1.
     pub fn line(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|&start| start <= offset)
     }
 
-    /// The 1-based line and column (in characters) of the start of `span`; line 0 for the whole file, and for one
-    /// that is no text.
+    /// Returns the line and column, in characters, of the start of `span`, both from 1. Both are 0 for the whole file
+    /// and for a file that is not text.
     pub fn position(&self, span: Span) -> (usize, usize) {
         if span.is_file() || self.is_list {
             return (0, 0);
@@ -74,7 +75,7 @@ impl SourceFile {
         (line, column + 1)
     }
 
-    /// The byte range of a 1-based line, without its line end.
+    /// Returns the byte range of a line, counted from 1, without its line end.
     pub fn line_range(&self, line: usize) -> Range<usize> {
         let start = self.line_starts[line - 1] as usize;
         let end = match self.line_starts.get(line) {

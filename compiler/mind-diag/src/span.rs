@@ -1,8 +1,8 @@
-//! A stretch of a source file.
+//! Source ranges.
 
-/// A half-open range of byte offsets into one source file.
+/// A half-open range of byte offsets in a source file.
 ///
-/// The empty span at 0 stands for the file as a whole.
+/// A span that ends at 0 represents the whole file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span {
     /// Offset of the first byte.
@@ -12,15 +12,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of what has no place of its own: the file as a whole.
+    /// The whole file, for diagnostics without a more specific location.
     pub const FILE: Span = Span { start: 0, end: 0 };
 
-    /// The range `start..end`.
+    /// Returns the range `start..end`.
     pub const fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }
 
-    /// Whether this names the file as a whole.
+    /// Whether the span represents the whole file.
     pub const fn is_file(self) -> bool {
         self.end == 0
     }

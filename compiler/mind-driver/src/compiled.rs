@@ -1,4 +1,4 @@
-//! Running a module as machine code.
+//! Runs a module as machine code.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use mind_jit::program::{BoundProgram, Port, Program, RunError};
 
 use crate::engine::out_of_memory;
 
-/// A compiled module, its weights bound, and the bytes of its outputs.
+/// A compiled module with bound weights and output buffers.
 pub struct Compiled {
     bound: BoundProgram,
-    /// Those of the last run; empty before the first one and once its results are taken.
+    /// Outputs of the last run; empty before the first run and after the results were taken.
     outputs: Vec<Vec<u8>>,
 }
 
 impl Compiled {
-    /// Binds the weights of `program` among `arrays`.
+    /// Binds the weights of `program`, found among `arrays`.
     ///
     /// # Errors
     ///
-    /// No memory, an integer division without result.
+    /// Errors if there is not enough memory, or if an op on weights divides integers by zero or overflows.
     pub fn new(program: &Arc<Program>, arrays: &Arrays) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
         let bound = BoundProgram::new(program.clone(), &params)?;
@@ -30,16 +30,17 @@ impl Compiled {
         Ok(Compiled { bound, outputs })
     }
 
-    /// The program, whose weights are bound.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         self.bound.program()
     }
 
-    /// Runs once on the inputs among `arrays`; results stay inside.
+    /// Runs the program once on the inputs among `arrays` and keeps the results.
     ///
     /// # Errors
     ///
-    /// An integer division without result, an index out of bounds, no memory.
+    /// Errors if an integer division is by zero or overflows, if an index is out of bounds, or if there is not enough
+    /// memory.
     pub fn run(&mut self, arrays: &Arrays) -> Result<(), RunError> {
         let program = self.bound.program();
         if self.outputs.is_empty() {
@@ -52,11 +53,11 @@ impl Compiled {
         self.bound.run(&inputs, &mut outputs)
     }
 
-    /// Takes the results of the last run; the next one makes new outputs.
+    /// Takes the results of the last run; the next run allocates new buffers.
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// Errors if there is not enough memory.
     pub fn take_results(&mut self) -> Result<Vec<Tensor>, RunError> {
         let ports = self.bound.program().outputs().iter();
         let results = ports.zip(std::mem::take(&mut self.outputs));
@@ -69,11 +70,11 @@ impl Compiled {
     }
 }
 
-/// Checks that the system gives that many bytes, which are allocated afterwards, in one piece or in many.
+/// Checks that this many bytes can be allocated, in one or several pieces.
 ///
 /// # Errors
 ///
-/// No memory.
+/// Errors if there is not enough memory.
 fn reserve(bytes: usize) -> Result<(), RunError> {
     if can_allocate(bytes as u64) {
         Ok(())
@@ -82,13 +83,13 @@ fn reserve(bytes: usize) -> Result<(), RunError> {
     }
 }
 
-/// The elements of the arrays that ports name, which were checked against them.
+/// Returns the bytes of the arrays named by `ports`; the arrays were checked against the ports.
 fn bytes_of<'a>(ports: &[Port], arrays: &'a Arrays) -> Vec<&'a [u8]> {
     let arrays = ports.iter().map(|port| &arrays[&port.name]);
     arrays.map(|array| array.buffer().as_bytes()).collect()
 }
 
-/// What was found, as one error of the file.
+/// Converts a run-time error to a diagnostic.
 pub fn refused(why: &RunError) -> Diagnostics {
     match why {
         RunError::OutOfMemory { .. } => out_of_memory(why).into(),

@@ -1,4 +1,4 @@
-//! Modules cut at ops whose results have extents that their elements decide.
+//! Splits modules at ops with data-dependent shapes.
 
 use mind_core::ops::input::Input;
 use mind_diag::Span;
@@ -9,27 +9,26 @@ use mind_ir::opdef::{Op, Trait};
 use mind_ir::{OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A module in three parts, to be run one after the other.
+/// A module in three parts, which are run in this order.
 pub(crate) struct Cut {
-    /// What can be computed with the extents that are known; `None` if that is nothing.
+    /// Ops that can be compiled with the known extents; `None` if there are none.
     pub(crate) first: Option<Part>,
-    /// Ops of the module that only running tells the extents of, their own or those of values in their regions, and whose
-    /// operands have known ones.
+    /// Ops with known operand shapes whose results, or values in their regions, have data-dependent shapes.
     pub(crate) evaluated: Vec<OpId>,
-    /// What reads their results, with `?` for the extents that are not known yet; `None` if nothing does.
+    /// Ops that depend on their results, with `?` for the unknown extents; `None` if there are none.
     pub(crate) rest: Option<Part>,
 }
 
-/// A part of a module, as a module.
+/// A part of a module, as a module of its own.
 pub(crate) struct Part {
     pub(crate) graph: Graph,
-    /// The value of the whole module that each of its inputs stands for, weights included.
+    /// The value of the whole module for each input, including weights.
     pub(crate) inputs: Vec<ValueId>,
-    /// The values of the whole module that its outputs are.
+    /// The value of the whole module for each output.
     pub(crate) outputs: Vec<ValueId>,
 }
 
-/// Cuts a verified module whose inputs have known extents; `None` if all extents are known.
+/// Splits a verified module whose inputs have known extents; returns `None` if all extents are known.
 pub(crate) fn cut(g: &Graph) -> Option<Cut> {
     let live = live(g);
     let is_open = |value: ValueId| g.ty(value).static_shape().is_none();
@@ -67,7 +66,7 @@ pub(crate) fn cut(g: &Graph) -> Option<Cut> {
     })
 }
 
-/// Whether a value in the regions of an op, however deep, is as `is_wanted` says.
+/// Returns whether `is_wanted` holds for any value in the regions of an op, at any depth.
 pub(crate) fn has_in_regions(g: &Graph, op: OpId, is_wanted: impl Fn(ValueId) -> bool) -> bool {
     let mut inner = vec![op];
     while let Some(op) = inner.pop() {
@@ -87,7 +86,7 @@ pub(crate) fn has_in_regions(g: &Graph, op: OpId, is_wanted: impl Fn(ValueId) ->
     false
 }
 
-/// The ops that outputs are computed from.
+/// Returns the ops that outputs depend on.
 fn live(g: &Graph) -> FxHashSet<OpId> {
     let mut live: FxHashSet<OpId> = FxHashSet::default();
     let mut open: Vec<ValueId> = g.outputs().to_vec();
@@ -102,8 +101,8 @@ fn live(g: &Graph) -> FxHashSet<OpId> {
     live
 }
 
-/// The module of `ops`, in their order, whose outputs are those of their results that are among `wanted`; `None` if
-/// there are none.
+/// Builds a module of `ops`, in their order, whose outputs are those of their results that are among `wanted`; returns
+/// `None` if there are none.
 fn part(g: &Graph, ops: &[OpId], wanted: &FxHashSet<ValueId>) -> Option<Part> {
     let results = ops.iter().flat_map(|&op| g.results(op));
     let outputs: Vec<ValueId> = results.filter(|value| wanted.contains(value)).collect();
@@ -158,9 +157,9 @@ fn is_leaf(g: &Graph, op: OpId) -> bool {
     g.def(op).has(Trait::Constant) || g.is::<Input>(op)
 }
 
-/// An input for a value that another part computes.
+/// Creates an input for a value that another part computes.
 fn input(g: &Graph, graph: &mut Graph, value: ValueId) -> ValueId {
-    // No identifier begins so, and inputs of the module may have any other name.
+    // The name cannot clash with an input of the module, because identifiers do not start with `%`.
     let name = graph.intern(&format!("%{}", g.label(value)));
     let ty = g.type_id(value).expect("a verified value has a type");
     let attrs = Input::attrs(name, false, None);

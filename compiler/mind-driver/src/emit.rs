@@ -1,4 +1,4 @@
-//! From a module to text, in the input's own format where that can say it.
+//! Prints modules, in the input's format if possible.
 
 use crate::formats::{Format, FormatInfo, Formats};
 use mind_diag::{Diagnostic, Diagnostics, Severity};
@@ -13,18 +13,19 @@ pub struct Emitted {
     pub text: String,
     /// Its format.
     pub format: Format,
-    /// Why it is not the input's, where it is not.
+    /// The reason, if the format is not that of the input.
     pub note: Option<Diagnostic>,
     /// The warnings of the format, unless it is the input's because reading has already warned, and a note for each
     /// part of the interface that it cannot represent.
     pub warnings: Diagnostics,
 }
 
-/// Prints `g` as `wanted`; without that as `input`, or as Core text if `input` is no text format or cannot say it.
+/// Prints `g` as `wanted`. Without `wanted` it is printed in the format of the input, or as Core text if the input is
+/// not in a text format of modules, or if that format cannot express `g`.
 ///
 /// # Errors
 ///
-/// An op that `wanted` cannot say.
+/// Errors if `wanted` cannot express an op.
 pub fn emit(
     formats: &Formats,
     g: &Graph,

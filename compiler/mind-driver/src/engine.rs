@@ -1,4 +1,4 @@
-//! Modules compiled for this machine.
+//! Compiles modules for this machine.
 
 use std::io;
 use std::num::NonZero;
@@ -37,41 +37,41 @@ use crate::tune::{Choice, Tuner, Tuning};
 
 pub use mind_transforms::quantize_activations;
 
-/// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
+/// Pipeline that lowers a module with known extents to kernels. Results stay bit-identical.
 pub const PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops";
 
-/// As [`PIPELINE`], for targets that add up products of bytes.
+/// As [`PIPELINE`], for targets with dot products of bytes (VNNI).
 pub const VNNI_PIPELINE: &str =
     "canonicalize,cse,channels-last,fuse,dce,lower-to-loops{dot-bytes=true}";
 
-/// What runs before C is written: as [`PIPELINE`], but that weights stay as the caller has them.
+/// Pipeline for the output of C: as [`PIPELINE`], without packing weights, because the caller supplies them.
 pub const C_PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops{pack=never}";
 
-/// The most threads that an engine starts.
+/// Limit on the number of threads of an engine.
 pub const MAX_THREADS: usize = 1024;
 
-/// What an engine compiles for.
+/// Configuration of an engine.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The instruction set; the widest of this machine unless given.
+    /// The instruction set; by default the widest of this machine.
     pub isa: Option<Isa>,
-    /// Threads, at most [`MAX_THREADS`]; as many as the machine has unless given.
+    /// Number of threads, at most [`MAX_THREADS`]; by default one per hardware thread.
     pub threads: Option<NonZero<usize>>,
-    /// The most bytes of a constant, and of all outputs; 4 GiB unless given.
+    /// Limit in bytes on each constant, and on all outputs together; by default 4 GiB.
     pub memory_limit: Option<u64>,
-    /// The most steps of a loop whose end only running tells; [`EvalCx::MAX_STEPS`] unless given.
+    /// Limit on the steps of a loop with a data-dependent trip count; by default [`EvalCx::MAX_STEPS`].
     pub max_steps: Option<u64>,
-    /// How the panels that weights are packed into are chosen.
+    /// How the panels of packed weights are chosen.
     pub panels: PanelChoice,
-    /// What measures the steps of programs, if anything does.
+    /// Profiler of the steps of programs, if any.
     pub profiler: Option<Arc<Profiler>>,
-    /// Where programs are kept, if anywhere.
+    /// Cache of compiled programs, if any.
     pub cache: Option<Arc<CompileCache>>,
-    /// What chooses the schedules of kernels by measuring, if anything does.
+    /// Autotuner of kernel schedules, if any.
     pub tuner: Option<Arc<Tuner>>,
 }
 
-/// Compiles modules; its programs share its threads.
+/// Compiles modules; its programs share its thread pool.
 pub struct Engine {
     session: Session,
     pipeline: Pipeline,
@@ -80,16 +80,16 @@ pub struct Engine {
     memory_limit: u64,
     cache: Option<Arc<CompileCache>>,
     tuner: Option<Arc<Tuner>>,
-    /// All that programs depend on besides the module and this build.
+    /// Everything that programs depend on besides the module and this build, as part of the cache key.
     settings: String,
 }
 
 impl Engine {
-    /// An engine for this machine.
+    /// Creates an engine for this machine.
     ///
     /// # Errors
     ///
-    /// An instruction set that the machine lacks.
+    /// Errors if the machine lacks the instruction set.
     pub fn new(config: &Config) -> Result<Engine, Diagnostics> {
         let isa = config.isa.unwrap_or_else(Isa::detect);
         if !isa.is_available() {
@@ -97,7 +97,9 @@ impl Engine {
             let text = format!("this machine cannot run {isa}");
             let error = Diagnostic::error(Span::FILE, text);
             return Err(error
-                .help(format!("the widest that it can is {best}"))
+                .help(format!(
+                    "the widest instruction set that it supports is {best}"
+                ))
                 .into());
         }
         let threads = config.threads.map_or_else(available_threads, NonZero::get);
@@ -130,43 +132,42 @@ impl Engine {
         })
     }
 
-    /// The dialects, formats and passes.
+    /// Returns the dialects, formats and passes.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The machine that programs are compiled for.
+    /// Returns the target that programs are compiled for.
     pub fn target(&self) -> &TargetInfo {
         &self.options.target
     }
 
-    /// The threads that programs run on.
+    /// Returns the thread pool of the programs.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.options.pool
     }
 
-    /// Where what programs make of the weights in `files` is kept, for the model that the text `model` describes in full;
-    /// `None` without a cache.
+    /// Returns the location of the packed weights for the weight files `files` and the model that the text `model`
+    /// describes in full; returns `None` without a cache.
     ///
     /// # Errors
     ///
-    /// A file that is not there.
+    /// Errors if a file does not exist.
     pub fn packing(&self, model: &str, files: &[PathBuf]) -> Option<io::Result<Packing>> {
         let cache = self.cache.as_ref()?;
         Some(cache.packing(&self.settings, (model, files)))
     }
 
-    /// The most steps of a loop whose end only running tells.
+    /// Returns the limit on the steps of a loop with a data-dependent trip count.
     pub fn max_steps(&self) -> u64 {
         self.options.max_steps
     }
 
-    /// Lowers a verified module to kernels, through [`PIPELINE`], or [`VNNI_PIPELINE`] where
-    /// the target has VNNI.
+    /// Lowers a verified module to kernels with [`PIPELINE`], or with [`VNNI_PIPELINE`] if the target has VNNI.
     ///
     /// # Errors
     ///
-    /// An extent that is not known, an op without loops.
+    /// Errors if an extent is unknown or an op cannot be lowered to loops.
     pub fn lower(&self, g: &mut Graph) -> Result<(), Diagnostics> {
         let Engine {
             session,
@@ -177,11 +178,11 @@ impl Engine {
         lower(session, shared, pipeline, g)
     }
 
-    /// Lowers a verified module to kernels for the extents of the arrays that are bound to it.
+    /// Lowers a verified module to kernels, specialised to the extents of the bound arrays.
     ///
     /// # Errors
     ///
-    /// Extents that contradict each other, constants or outputs beyond the memory limit, and those of
+    /// Errors if extents contradict each other, if constants or outputs exceed the memory limit, and as
     /// [`lower`](Engine::lower).
     pub fn lower_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
         self.specialize_for(g, bound)?;
@@ -189,12 +190,12 @@ impl Engine {
         self.lower(g)
     }
 
-    /// Whether a verified module runs in parts for the extents of the arrays that are bound to it: an op decides the
-    /// extents of what it computes. It is then run by an [`Executable`](crate::executable::Executable).
+    /// Returns whether a verified module runs in parts for the extents of the bound arrays, because an op has a
+    /// data-dependent shape. It is then run by an [`Executable`](crate::executable::Executable).
     ///
     /// # Errors
     ///
-    /// Extents that contradict each other.
+    /// Errors if extents contradict each other.
     pub fn is_cut(&self, g: &Graph, bound: &Bound<'_>) -> Result<bool, Diagnostics> {
         let is_open = |value: ValueId| g.ty(value).shape.contains(&Dim::Dynamic);
         let mut ops = g.ops(g.body()).filter(|&op| !g.is::<Input>(op));
@@ -206,7 +207,7 @@ impl Engine {
         Ok(cut(&g).is_some())
     }
 
-    /// Puts the extents of the arrays that are bound to a module in the place of names and `?`.
+    /// Replaces symbolic and unknown extents by those of the bound arrays.
     fn specialize_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
         let known = Known {
             symbol: &|sym| bound.dims().get(sym).map(|extent| extent as i64),
@@ -216,31 +217,31 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes the code of a module of kernels.
+    /// Generates the code of a module of kernels.
     ///
     /// # Errors
     ///
-    /// Kernels that cannot be made.
+    /// Errors if a kernel cannot be compiled.
     pub fn program(&self, lowered: &Graph) -> Result<Arc<Program>, Diagnostics> {
         let program = Program::compile(lowered, &self.options);
         program.map(Arc::new).map_err(|why| refused(&why))
     }
 
-    /// Compiles a verified module for the extents of the arrays that are bound to it.
+    /// Compiles a verified module, specialised to the extents of the bound arrays.
     ///
     /// # Errors
     ///
-    /// Those of [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
+    /// Errors as [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
     pub fn compile_for(&self, g: &Graph, bound: &Bound<'_>) -> Result<Arc<Program>, Diagnostics> {
         let (program, _) = self.compile_and_cut(g, bound)?;
         Ok(program)
     }
 
-    /// As [`compile_for`](Engine::compile_for), with the ops at which the program is cut.
+    /// As [`compile_for`](Engine::compile_for); also returns the cut points of the program.
     ///
     /// # Errors
     ///
-    /// Those of [`compile_for`](Engine::compile_for).
+    /// Errors as [`compile_for`](Engine::compile_for).
     pub fn compile_and_cut(
         &self,
         g: &Graph,
@@ -252,12 +253,12 @@ impl Engine {
         self.compile(g)
     }
 
-    /// Compiles a verified module whose extents are known, or takes what the cache has of it. Returns the ops at which the
-    /// program is cut, too.
+    /// Compiles a verified module with known extents, or loads it from the cache. Also returns the cut points of the
+    /// program.
     ///
     /// # Errors
     ///
-    /// Those of [`lower`](Engine::lower) and [`program`](Engine::program).
+    /// Errors as [`lower`](Engine::lower) and [`program`](Engine::program).
     pub fn compile(&self, mut g: Graph) -> Result<(Arc<Program>, Segments), Diagnostics> {
         let Some(cache) = &self.cache else {
             self.lower(&mut g)?;
@@ -267,7 +268,7 @@ impl Engine {
         let request = cache.request(&g, &self.settings);
         let chosen = [b"chosen", request.digest()];
         if let Some(Entry { lowered, code }) = cache.load(&request, &self.session.registry) {
-            // SAFETY: the key of the entry says that this build made the code of this module, for these options.
+            // SAFETY: the cache key confirms that this build compiled the code from this module with these options.
             let program = unsafe { Program::restore(&lowered, &self.options, &code) };
             if let Ok(program) = program {
                 if let Some(tuner) = &self.tuner {
@@ -293,12 +294,12 @@ impl Engine {
         Ok((program, Segments::of(&g)))
     }
 
-    /// Makes the code of a module of kernels, whose schedules are first chosen by measuring where the engine has a
-    /// tuner; returns what was changed, too.
+    /// Generates the code of a module of kernels, after tuning their schedules if the engine has a tuner. Also returns
+    /// the schedules that were changed.
     ///
     /// # Errors
     ///
-    /// Those of [`program`](Engine::program).
+    /// Errors as [`program`](Engine::program).
     fn tuned(&self, lowered: &mut Graph) -> Result<(Arc<Program>, Vec<Choice>), Diagnostics> {
         let Some(tuner) = &self.tuner else {
             return Ok((self.program(lowered)?, Vec::new()));
@@ -310,7 +311,8 @@ impl Engine {
         };
         let mut tuned = lowered.clone();
         let choices = tuning.tune(&mut tuned);
-        // Kernels that run alone may still not run together; the module is then as it was.
+        // Kernels that compile alone may fail in the whole program, for example because of memory; the untuned module
+        // is then used.
         match self.program(&tuned) {
             Ok(program) => {
                 *lowered = tuned;
@@ -322,12 +324,12 @@ impl Engine {
     }
 }
 
-/// A verified module, whose extents are known, as one C file with the function `name`; with `has_main` as a
-/// program.
+/// Prints a verified module with known extents as a C file with the function `name`, and with a `main` function if
+/// `has_main`.
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op without loops, a name that C cannot have.
+/// Errors if an extent is unknown, if an op cannot be lowered to loops, or if `name` is not a valid name in C.
 pub fn c_text(
     session: &Session,
     mut g: Graph,
@@ -340,12 +342,12 @@ pub fn c_text(
     emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
-/// A verified module, whose extents are known, as an object file; [`ObjectConfig`] says for what.
+/// Compiles a verified module with known extents to an object file for the targets of `config`.
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op without loops, one that only the compiler evaluates, a name that C cannot have, too
-/// many constants.
+/// Errors if an extent is unknown, if an op cannot be lowered to loops or can only be evaluated by the compiler, if the
+/// name is not a valid name in C, or if there are too many constants.
 #[cfg(feature = "object")]
 pub fn object_file(
     session: &Session,
@@ -368,30 +370,30 @@ pub fn object_file(
     emit_object(&g, dotted.as_ref(), config).map_err(|why| refused(&why))
 }
 
-/// Whether a value of a module holds integers of 8 bits.
+/// Returns whether the module has values of 8-bit integers.
 #[cfg(feature = "object")]
 fn has_bytes(g: &Graph) -> bool {
     let is_byte = |value: ValueId| matches!(g.ty(value).dtype, DType::I8 | DType::U8);
     g.walk().any(|op| g.results(op).into_iter().any(is_byte))
 }
 
-/// The tiles that products in functions of C are computed in; 0 leaves a number to the target.
+/// Register tiles of matrix products in generated C; 0 leaves a size to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CTiles {
     /// Rows of a tile.
     pub rows: u32,
-    /// Vectors of a row.
+    /// Vectors per row.
     pub vectors: u32,
-    /// Terms of a chain that are computed at a time.
+    /// Depth of a cache block: terms of a dot product per block.
     pub depth: u32,
 }
 
-/// A verified module, whose extents are known, as functions of C that read packed weights. Kernels are among
-/// `shared`.
+/// Prints a verified module with known extents as C functions that read packed weights. Kernels are added to `shared`.
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op without loops, a name that C cannot have, tiles that the registers do not hold.
+/// Errors if an extent is unknown, if an op cannot be lowered to loops, if `name` is not a valid name in C, or if a
+/// tile does not fit in the registers.
 pub fn c_functions(
     session: &Session,
     mut g: Graph,
@@ -411,7 +413,7 @@ pub fn c_functions(
     c_part(&g, name, shared).map_err(|why| refused(&why))
 }
 
-/// Why a module could not be compiled, as one error of the file.
+/// Converts a compile error to a diagnostic.
 fn refused(why: &ProgramError) -> Diagnostics {
     match why {
         ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
@@ -427,23 +429,22 @@ fn refused(why: &ProgramError) -> Diagnostics {
     }
 }
 
-/// What lets a process have more memory.
+/// Help for errors of memory.
 pub const MORE_MEMORY: &str =
     "smaller inputs need less memory; `ulimit -v` shows the limit on the process";
 
-/// An error of the file: the system gives no memory.
+/// Returns the error for a failed allocation.
 pub(crate) fn out_of_memory(why: &RunError) -> Diagnostic {
     let mut error = Diagnostic::error(Span::FILE, why.to_string());
     error.code = Some(Code(6004));
     error.help(MORE_MEMORY)
 }
 
-/// Checks that each constant, which code holds or makes before it runs, and the outputs together are within
-/// the limit, before anything is allocated for them.
+/// Checks that each constant, and all outputs together, are within the limit, before memory is allocated for them.
 ///
 /// # Errors
 ///
-/// E6004.
+/// Errors with E6004.
 fn check_sizes(g: &Graph, limit: u64) -> Result<(), Diagnostics> {
     let bytes = |value: ValueId| {
         let ty = g.ty(value);
@@ -479,7 +480,7 @@ fn check_sizes(g: &Graph, limit: u64) -> Result<(), Diagnostics> {
     }
 }
 
-/// Runs a pipeline that makes kernels.
+/// Runs a pipeline that lowers to kernels.
 fn lower(
     session: &Session,
     shared: &RunCache,
@@ -511,7 +512,7 @@ fn lower(
     })
 }
 
-/// The threads that the machine can run at one time.
+/// Returns the number of hardware threads.
 fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }

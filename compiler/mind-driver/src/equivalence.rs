@@ -1,4 +1,4 @@
-//! Whether two modules compute the same bits.
+//! Compares the results of two modules bit for bit.
 
 use crate::formats::{FormatInfo, LoadOptions};
 use mind_diag::SourceFile;
@@ -9,12 +9,12 @@ use mind_ir::tensor::Tensor;
 use crate::load::parse_and_verify;
 use crate::session::Session;
 
-/// Runs both texts in the interpreter, on ordinary and on special values, and compares the results bit
-/// for bit, any NaN being equal to any NaN. `from` names the format of `input`, where it cannot be told.
+/// Runs both texts in the interpreter, on random and on special values, and compares the results bit for bit; all NaNs
+/// are equal. `from` is the format of `input`, or `None` to detect it.
 ///
 /// # Errors
 ///
-/// Where they differ, or why one of them cannot be run.
+/// Describes the first difference, or why a module could not be run.
 pub fn same_results(
     session: &Session,
     input: &str,
@@ -30,23 +30,23 @@ pub fn same_results(
 ///
 /// # Errors
 ///
-/// Where they differ, or why one of them cannot be run.
+/// Describes the first difference, or why a module could not be run.
 pub fn same_graphs(before: &Graph, after: &Graph) -> Result<(), String> {
     same_runs(before, after, &interpreted)
 }
 
-/// What runs a module on arrays.
+/// Runs a module on arrays.
 ///
 /// # Errors
 ///
-/// Why it cannot be run.
+/// Describes why the module could not be run.
 pub type Execute<'e> = dyn Fn(&Graph, &Arrays) -> Result<Vec<Tensor>, String> + 'e;
 
-/// As [`same_graphs`], where `execute` runs the module after.
+/// As [`same_graphs`], but `after` is run by `execute`.
 ///
 /// # Errors
 ///
-/// Where they differ, or why one of them cannot be run.
+/// Describes the first difference, or why a module could not be run.
 pub fn same_runs(before: &Graph, after: &Graph, execute: &Execute<'_>) -> Result<(), String> {
     let seeds = (1..=2)
         .map(|seed| (seed, false))
@@ -76,16 +76,16 @@ fn same_on(
             compare(&expected, &found).map_err(|differ| differ.to_string())
         }
         (Ok(_), Err(why)) => Err(format!("only the output fails: {why}")),
-        // A rewrite may do away with an op that fails, as 0 for `x / y * 0`.
+        // A rewrite may remove an op that fails, for example fold `x / y * 0` to 0.
         (Err(_), _) => Ok(()),
     }
 }
 
-/// The results that the interpreter gives.
+/// Runs a module in the interpreter and returns the results.
 ///
 /// # Errors
 ///
-/// Why the module cannot be run.
+/// Describes why the module could not be run.
 pub fn interpreted(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     run(g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())

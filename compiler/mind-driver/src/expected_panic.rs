@@ -1,4 +1,4 @@
-//! Panics that are looked for.
+//! Panics that are caught and not reported.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,9 +7,9 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`, which may panic; `None` if it does.
+/// Runs `body`; returns `None` if it panics.
 ///
-/// While it runs, [`is_expected`] holds on this thread, for the hook that would tell the user.
+/// Meanwhile [`is_expected`] returns true on this thread, so that the panic hook does not report the panic.
 pub fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
     let outer = EXPECTED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(body));
@@ -17,7 +17,7 @@ pub fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Whether a panic on this thread would be one that is looked for.
+/// Returns whether a panic on this thread is caught by [`catch`].
 pub fn is_expected() -> bool {
     EXPECTED.get()
 }

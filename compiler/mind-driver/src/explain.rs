@@ -1,4 +1,4 @@
-//! Which rules led to a value, or why a rule did not act.
+//! Explains the rewrites that led to a value, or why a rule did not fire.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -10,24 +10,24 @@ use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::RewriteOptions;
 
-/// The most names that an error lists.
+/// Limit on the names listed in an error.
 const LISTED: usize = 40;
 
-/// The most lines on one value.
+/// Limit on the lines about one value.
 const LINES: usize = 200;
 
-/// What is to be explained.
+/// The subject of an explanation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Explain {
-    /// Every changed value and every group.
+    /// Every changed value and every fusion group.
     All,
-    /// The value of the output that is printed so, or output number N as `out:N`.
+    /// A value by its name in the output, or output number N as `out:N`.
     Value(String),
-    /// What a rule did on a line of the input.
+    /// The effect of a rule on a line of the input.
     Rule(RuleAt),
 }
 
-/// A rule and a line of the input, and what was heard of them.
+/// A rule and a line of the input, with the reasons why the rule did not fire there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleAt {
     rule: String,
@@ -36,14 +36,14 @@ pub struct RuleAt {
 }
 
 impl Explain {
-    /// What the value of `--explain` asks for; empty for everything.
+    /// Parses the value of `--explain`; an empty value selects everything.
     pub fn parse(text: &str, rewriting: &RewriteOptions) -> Explain {
         let at = text.rsplit_once('@');
         let at = at.and_then(|(rule, line)| Some((rule, line.parse().ok()?)));
         match (text, at) {
             ("", _) => Explain::All,
             (_, Some((rule, line))) => {
-                let off = "it is switched off by `--disable-rule` or `--only-rule`";
+                let off = "it is disabled by `--disable-rule` or `--only-rule`";
                 let off = (!rewriting.enables(rule)).then(|| off.to_owned());
                 Explain::Rule(RuleAt {
                     rule: rule.to_owned(),
@@ -55,7 +55,7 @@ impl Explain {
         }
     }
 
-    /// The rule that is asked about.
+    /// Returns the rule, if the subject is a rule.
     pub fn rule(&self) -> Option<&str> {
         match self {
             Explain::Rule(at) => Some(&at.rule),
@@ -63,12 +63,12 @@ impl Explain {
         }
     }
 
-    /// Whether it matters why `rule` does not act.
+    /// Returns whether missed matches of `rule` have to be recorded.
     pub fn asks(&self, rule: &str) -> bool {
         matches!(self, Explain::Rule(at) if at.rule == rule)
     }
 
-    /// A rule did not act.
+    /// Records that a rule did not fire.
     pub fn missed(&mut self, file: &SourceFile, pass: &str, rule: &str, span: Span, reason: &str) {
         if let Explain::Rule(at) = self
             && at.rule == rule
@@ -82,18 +82,18 @@ impl Explain {
     }
 }
 
-/// What happened to a module: its rewrites in order, the result, and how that is printed.
+/// The rewrites of a module in order, the resulting module, and its output format.
 pub struct Story<'a> {
     file: &'a SourceFile,
     history: &'a [Record],
     g: &'a Graph,
     format: Format,
-    /// The rewrites that made each value, or made it stand for another.
+    /// Indices of the rewrites that created each value or replaced another value by it.
     made_by: HashMap<ValueId, Vec<usize>>,
 }
 
 impl<'a> Story<'a> {
-    /// What happened to `g`, which is printed as `format`.
+    /// Indexes the rewrites of `g`, which is printed as `format`.
     pub fn new(
         file: &'a SourceFile,
         history: &'a [Record],
@@ -115,11 +115,11 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The answer to what is asked.
+    /// Returns the explanation of `asked`.
     ///
     /// # Errors
     ///
-    /// A value that the output does not have.
+    /// Errors if the output lacks the value.
     pub fn tell(&self, asked: &Explain) -> Result<String, String> {
         let mut out = String::new();
         match asked {
@@ -133,7 +133,7 @@ impl<'a> Story<'a> {
         Ok(out)
     }
 
-    /// Every value that a rewrite made or stands for, and every group.
+    /// Explains every value that a rewrite created or reused, and every fusion group.
     fn all(&self, out: &mut String) {
         for (at, value) in self.values().into_iter().enumerate() {
             if self.made_by.contains_key(&value) {
@@ -150,7 +150,7 @@ impl<'a> Story<'a> {
         ops.flat_map(|op| self.g.results(op)).collect()
     }
 
-    /// What `value` is called in the printed output.
+    /// Returns the name of `value` in the output.
     fn name(&self, at: usize, value: ValueId) -> String {
         match self.format {
             Format::Mic2 => at.to_string(),
@@ -159,7 +159,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The value called `wanted`, and its position among all.
+    /// Returns the value called `wanted` and its position among all values.
     fn find(&self, wanted: &str) -> Result<(usize, ValueId), String> {
         let values = self.values();
         if let Some(number) = wanted.strip_prefix("out:") {
@@ -192,7 +192,7 @@ impl<'a> Story<'a> {
         })
     }
 
-    /// How `value` came to be, from the input on.
+    /// Explains the derivation of `value` from the input.
     fn value(&self, at: usize, value: ValueId, out: &mut String) {
         let name = self.name(at, value);
         let head = self.g.defining_op(value).map(|op| op_text(self.g, op));
@@ -216,7 +216,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The rewrites that led to `value`, in order.
+    /// Returns the indices of the rewrites that led to `value`, in order.
     fn records(&self, value: ValueId) -> BTreeSet<usize> {
         let mut records = BTreeSet::new();
         let mut work = vec![value];
@@ -231,7 +231,7 @@ impl<'a> Story<'a> {
         records
     }
 
-    /// The values inside the op that defines `value`.
+    /// Returns the values in the regions of the op that defines `value`.
     fn inner(&self, value: ValueId) -> Vec<ValueId> {
         let op = self.g.defining_op(value);
         let regions = op.map_or(&[][..], |op| self.g.regions(op));
@@ -256,19 +256,14 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The ops that run as one in `op`.
+    /// Lists the ops that are fused in `op`.
     fn members(&self, op: OpId, out: &mut String) {
         for &region in self.g.regions(op) {
             let block = self.g.block(region);
             let inner = self.g.ops(block);
             let inner = inner.filter(|&op| !self.g.def(op).has(Trait::Terminator));
             let members: Vec<String> = inner.map(|op| op_text(self.g, op)).collect();
-            let _ = writeln!(
-                out,
-                "  {} ops run as one: {}",
-                members.len(),
-                members.join(", ")
-            );
+            let _ = writeln!(out, "  {} fused ops: {}", members.len(), members.join(", "));
         }
     }
 
@@ -296,7 +291,7 @@ impl<'a> Story<'a> {
             let text = self.file.text().lines().nth(line.wrapping_sub(1));
             let _ = match text.map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => writeln!(out, "  no pass tried it on `{text}`"),
-                None => writeln!(out, "  there is nothing on that line"),
+                None => writeln!(out, "  the line is empty"),
             };
         }
     }

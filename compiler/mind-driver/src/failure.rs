@@ -1,9 +1,9 @@
-//! Why a pipeline stopped, as diagnostics.
+//! Diagnostics of failed pipelines.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_pass::{Failure, PassError};
 
-/// What a failed pipeline reports to the user.
+/// Converts the failure of a pipeline to diagnostics.
 pub fn diagnostics(failure: Failure) -> Diagnostics {
     match failure {
         Failure::Pass {
@@ -21,7 +21,7 @@ pub fn diagnostics(failure: Failure) -> Diagnostics {
             Diagnostic::error(Span::FILE, format!("`{pass}` failed: {error}")).into()
         }
         Failure::Invalid { pass, mut found } => {
-            let message = format!("`{pass}` left a module that breaks the rules below");
+            let message = format!("`{pass}` produced an invalid module, with these errors");
             let help = "this is a bug of the compiler; please report it with the input";
             found.push(Diagnostic::error(Span::FILE, message).help(help));
             found.sort_by_place();

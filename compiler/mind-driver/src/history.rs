@@ -1,4 +1,4 @@
-//! The rewrites of a run, as they are told to people.
+//! Records of rewrites, for display.
 
 use mind_diag::{SourceFile, Span};
 use mind_ir::attr::Attr;
@@ -6,44 +6,44 @@ use mind_ir::listener::{CostChange, Rewrite, Step};
 use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, Graph, OpId, ValueId};
 
-/// A rewrite that was made.
+/// A rewrite.
 #[derive(Debug)]
 pub struct Record {
     /// The pass that made it.
     pub pass: &'static str,
-    /// The place of the op that was rewritten.
+    /// The span of the op that was rewritten.
     pub span: Span,
-    /// That op: its name and result.
+    /// The name and result of that op.
     pub from: String,
-    /// What readers of its results read now.
+    /// The values that replace its results.
     pub to: String,
     /// The results that were replaced.
     pub old: Vec<ValueId>,
-    /// What stands for them.
+    /// Their replacements.
     pub new: Vec<ValueId>,
-    /// Other values made for it.
+    /// Other values created by the rewrite.
     pub helpers: Vec<ValueId>,
-    /// The rules that led to it, in order.
+    /// The rules that were applied, in order.
     pub steps: Vec<RecordedStep>,
-    /// What it saves, if that was estimated.
+    /// The estimated costs before and after, if they were estimated.
     pub cost: Option<CostChange>,
 }
 
-/// A rule that led to a rewrite.
+/// An application of a rule.
 #[derive(Debug)]
 pub struct RecordedStep {
     /// The name of the rule.
     pub rule: String,
-    /// The rule file and the line there.
+    /// The rule's file and line; `None` if it is built in.
     pub place: Option<String>,
     class: String,
     reversed: bool,
-    /// The place of the op that it matched.
+    /// The span of the matched op.
     pub span: Span,
 }
 
 impl Record {
-    /// The record of a rewrite of `g` that has just been made.
+    /// Records a rewrite of `g` that has just been made.
     pub fn new(pass: &'static str, g: &Graph, rewrite: &Rewrite<'_>) -> Record {
         let to: Vec<String> = rewrite
             .values
@@ -63,7 +63,7 @@ impl Record {
         }
     }
 
-    /// The names of the rules, in order.
+    /// Lists the names of the rules, in order.
     pub fn rules(&self) -> String {
         let names: Vec<&str> = self.steps.iter().map(|step| step.rule.as_str()).collect();
         if names.is_empty() {
@@ -73,7 +73,7 @@ impl Record {
         }
     }
 
-    /// The record in one line.
+    /// Formats the record as one line.
     pub fn line(&self, file: &SourceFile) -> String {
         let place = place_text(file, self.span);
         let (pass, rules) = (self.pass, self.rules());
@@ -92,7 +92,7 @@ impl RecordedStep {
         }
     }
 
-    /// The step in words: the rule, where it is written, its class, where it matched.
+    /// Formats the step: the rule, its source, its class, and the span of the match.
     pub fn text(&self, file: &SourceFile) -> String {
         let written = self.place.as_deref().unwrap_or("built in");
         let direction = if self.reversed { ", right to left" } else { "" };
@@ -102,7 +102,7 @@ impl RecordedStep {
     }
 }
 
-/// `model.core:7`.
+/// Formats the location of a span, for example `model.core:7`.
 pub fn place_text(file: &SourceFile, span: Span) -> String {
     match file.position(span) {
         (0, _) => file.name().to_owned(),
@@ -110,7 +110,7 @@ pub fn place_text(file: &SourceFile, span: Span) -> String {
     }
 }
 
-/// What was rewritten: an op, or all the ops that now stand in a body with it.
+/// Describes the subject of a rewrite: an op, or all ops that were moved into a body with it.
 fn from_text(g: &Graph, rewrite: &Rewrite<'_>) -> String {
     let block = g.parent(rewrite.op);
     let body = |&block: &BlockId| rewrite.values.iter().all(|&value| owns(g, value, block));
@@ -123,13 +123,13 @@ fn from_text(g: &Graph, rewrite: &Rewrite<'_>) -> String {
     }
 }
 
-/// Whether `block` is the body of the op that defines `value`.
+/// Returns whether `block` is the body of the op that defines `value`.
 fn owns(g: &Graph, value: ValueId, block: BlockId) -> bool {
     let owner = g.block_owner(block);
     owner.is_some() && owner == g.defining_op(value)
 }
 
-/// An op by its name and results: `core.add %3`.
+/// Formats an op by its name and results, for example `core.add %3`.
 pub fn op_text(g: &Graph, op: OpId) -> String {
     let results = g.results(op).into_iter();
     let labels: Vec<String> = results
@@ -138,7 +138,7 @@ pub fn op_text(g: &Graph, op: OpId) -> String {
     format!("{} {}", head(g, op), labels.join(", "))
 }
 
-/// A value by the op that defines it: `core.add %3`, `core.fused softmax %9`.
+/// Formats a value by its op, for example `core.add %3` or `core.fused softmax %9`.
 pub fn value_text(g: &Graph, value: ValueId) -> String {
     let label = g.label(value);
     match g.defining_op(value) {
@@ -147,7 +147,7 @@ pub fn value_text(g: &Graph, value: ValueId) -> String {
     }
 }
 
-/// The op's name; for one with a body or an input, also what it is called.
+/// Returns the op's name, followed by its name attribute if it has a body or is an input.
 fn head(g: &Graph, op: OpId) -> String {
     let def = g.def(op);
     let called = !g.regions(op).is_empty() || def.has(Trait::Interface);

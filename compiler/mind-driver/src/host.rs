@@ -1,7 +1,7 @@
-//! What a tool may touch of the world.
+//! Interface of a tool to files, streams, processes and clocks.
 //!
-//! Every tool is a function `run(args, host) -> exit code`. The binaries pass a host backed by the
-//! process; the lit runner passes one that captures, so that a whole suite runs in one process.
+//! Every tool is a function `run(args, host) -> exit code`. The binaries pass a host backed by the process. The lit
+//! runner passes a host that captures output, so that a whole suite runs in one process.
 
 use std::io::{self, BufRead, Read};
 use std::ops::Deref;
@@ -10,148 +10,146 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// The bytes of a file, wherever they are.
+/// The bytes of a file, in memory or mapped.
 pub trait FileBytes: Deref<Target = [u8]> + Send + Sync {
-    /// Lets the system take back the memory that bytes of the file were read into; what is needed again is read
-    /// again.
+    /// Lets the system reclaim the memory of a mapped file; pages that are accessed later are read from the file again.
     fn release(&self) {}
 }
 
 impl FileBytes for Vec<u8> {}
 
-/// The bytes of a file that a host gives.
+/// Contents of a file.
 pub type Contents = Box<dyn FileBytes>;
 
-/// How a tool talks to its user on standard error.
+/// Style of a tool's messages on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
-    /// In colour.
+    /// Whether messages are coloured.
     pub color: bool,
-    /// Without notes, warnings and progress.
+    /// Whether notes, warnings and progress are suppressed.
     pub quiet: bool,
-    /// Whether a line can be written again from its start.
+    /// Whether a line can be overwritten.
     pub redraws: bool,
 }
 
-/// How far a long work is.
+/// Progress of a long task.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Steps that are done.
+    /// Number of completed steps.
     pub done: Arc<AtomicU64>,
-    /// Steps in all.
+    /// Total number of steps.
     pub all: u64,
 }
 
-/// The time since some fixed moment, monotonic.
+/// A monotonic clock with an arbitrary epoch.
 pub type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
-/// Work that goes on until this is dropped.
+/// A progress display that ends when it is dropped.
 pub type Work = Box<dyn std::any::Any>;
 
-/// What a process may take before it is ended.
+/// Limits of a child process, which is killed if it exceeds them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChildLimits {
-    /// Time.
+    /// Wall-clock time.
     pub time: Duration,
-    /// Bytes of memory, where the system can limit them.
+    /// Memory in bytes, where the system supports a limit.
     pub memory: u64,
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcessEnd {
-    /// With this exit code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// It was killed by this signal.
     Signal(i32),
-    /// It was ended because its time was up.
+    /// It was killed because it exceeded the time limit.
     TimedOut,
 }
 
-/// A process that has ended.
+/// Result of a child process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rerun {
-    /// All that it wrote to standard output.
+    /// Its standard output.
     pub stdout: Vec<u8>,
     /// How it ended.
     pub end: ProcessEnd,
 }
 
-/// Files, and standard input.
+/// Files and standard input.
 pub trait FileSystem {
-    /// Reads a file, giving up with an error once more than `limit` bytes have come.
+    /// Reads a file of at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// What the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
+    /// Errors as the file system reports, and with [`io::ErrorKind::FileTooLarge`] past the limit.
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
 
-    /// Reads the regular file `below` the folder `root`, with the same limit, and opens nothing outside of the
-    /// folder.
+    /// Reads the regular file `below` in the folder `root`, of at most `limit` bytes, without leaving the folder.
     ///
     /// # Errors
     ///
-    /// Those of [`names_below`]; a symbolic link that leads out of the folder, a folder, pipe or device; what the
+    /// Errors as [`names_below`], if a symbolic link leaves the folder, if it is a folder, pipe or device, and as the
     /// file system reports.
     fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
         names_below(below)?;
         self.read(&root.join(below), limit)
     }
 
-    /// The bytes of a large file, not copied where the system can help it. Nothing may change the file meanwhile.
+    /// Returns the contents of a large file, mapped if the system supports it. The file must not be modified meanwhile.
     ///
     /// # Errors
     ///
-    /// What the file system reports.
+    /// Errors as the file system reports.
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
         Ok(Box::new(self.read(path, u64::MAX)?))
     }
 
-    /// As [`FileSystem::map`], of a file `below` the folder `root` as [`FileSystem::read_below`] opens it.
+    /// As [`FileSystem::map`], for the file `below` in the folder `root`, opened as by [`FileSystem::read_below`].
     ///
     /// # Errors
     ///
-    /// Those of [`FileSystem::read_below`].
+    /// Errors as [`FileSystem::read_below`].
     fn map_below(&mut self, root: &Path, below: &Path) -> io::Result<Contents> {
         Ok(Box::new(self.read_below(root, below, u64::MAX)?))
     }
 
-    /// The names of what a folder holds, ascending.
+    /// Returns the names of a folder's entries, sorted.
     ///
     /// # Errors
     ///
-    /// What the file system reports; [`io::ErrorKind::Unsupported`] where there are no folders.
+    /// Errors as the file system reports, and with [`io::ErrorKind::Unsupported`] if the host has no folders.
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
         let _ = folder;
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Reads standard input to its end, with the same limit.
+    /// Reads standard input to its end, of at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// What cannot be read.
+    /// Errors if it cannot be read or exceeds the limit.
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>>;
 
-    /// Replaces a file's contents as a whole: a reader sees the old bytes or the new ones.
+    /// Replaces a file's contents atomically: a reader sees the old contents or the new ones.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// Errors if the file cannot be written.
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Creates a folder and those above it; one that is there stays as it is.
+    /// Creates a folder and its parents; an existing folder is left as it is.
     ///
     /// # Errors
     ///
-    /// A folder that cannot be made.
+    /// Errors if the folder cannot be created.
     fn create_dir(&mut self, path: &Path) -> io::Result<()>;
 
-    /// Writes a folder of files, named by their paths in it, in the place of an older one.
+    /// Writes a package, a folder of files named by their relative paths, and replaces an older one.
     ///
     /// # Errors
     ///
-    /// What the file system reports.
+    /// Errors as the file system reports.
     fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
         for (path, bytes) in files {
             let path = folder.join(path);
@@ -164,130 +162,129 @@ pub trait FileSystem {
 
 /// The files, streams and clock of a tool.
 pub trait Host: FileSystem {
-    /// Standard output.
+    /// Returns standard output.
     fn stdout(&mut self) -> &mut dyn io::Write;
 
-    /// Standard error.
+    /// Returns standard error.
     fn stderr(&mut self) -> &mut dyn io::Write;
 
-    /// Announces that a process with several threads will allocate about `bytes` bytes soon.
+    /// Announces that several threads will soon allocate about `bytes` bytes.
     fn expect_memory(&mut self, bytes: usize) {
         let _ = bytes;
     }
 
-    /// An empty folder for files that nobody keeps; the same one on every call.
+    /// Returns a folder for temporary files, which is empty at the first call and the same at later calls.
     ///
     /// # Errors
     ///
-    /// What the file system reports; a host may have no such place.
+    /// Errors as the file system reports, or if the host has no such folder.
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Runs a command line of the shell until it ends, or its time is up: then it is ended, with the processes that it
-    /// started. What it prints is not shown.
+    /// Runs a shell command. After `time` it is killed together with its child processes. Its output is discarded.
     ///
     /// # Errors
     ///
-    /// It could not be started; a host may have no shell.
+    /// Errors if it cannot be started, or if the host has no shell.
     fn shell(&mut self, command: &str, time: Duration) -> io::Result<ProcessEnd> {
         let _ = (command, time);
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Runs this program once more, in a process of its own, with these arguments and this standard input; what it
-    /// writes to standard error is not shown.
+    /// Runs this program in a child process with these arguments and this standard input; its standard error is
+    /// discarded.
     ///
     /// # Errors
     ///
-    /// It could not be started; a host may have no processes.
+    /// Errors if it cannot be started, or if the host has no processes.
     fn rerun(&mut self, args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
         let _ = (args, stdin, limits);
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Time since some fixed moment, monotonic.
+    /// Returns the monotonic time since an arbitrary epoch.
     fn now(&self) -> Duration;
 
-    /// The clock of [`now`](Host::now), to be read by what runs on its own; here one that stands still.
+    /// Returns the clock of [`now`](Host::now) for use on other threads; the default is constant.
     fn clock(&self) -> Clock {
         let now = self.now();
         Box::new(move || now)
     }
 
-    /// Time since the beginning of 1970, UTC; `None` where that is not known.
+    /// Returns the time since 1970-01-01 UTC, if it is known.
     fn wall_clock(&self) -> Option<Duration> {
         None
     }
 
-    /// The processor time that the process has taken so far, on all threads; `None` if that is not known.
+    /// Returns the CPU time of the process on all threads, if it is known.
     fn cpu(&self) -> Option<Duration> {
         None
     }
 
-    /// The bytes of memory that the process may still take; `None` where that is not known.
+    /// Returns how many bytes of memory the process may still allocate, if it is known.
     fn available_memory(&self) -> Option<u64> {
         None
     }
 
-    /// Whether standard error is a terminal, where colour and progress may be shown.
+    /// Returns whether standard error is a terminal, which can show colour and progress.
     fn stderr_is_terminal(&self) -> bool;
 
-    /// Whether standard output is a terminal.
+    /// Returns whether standard output is a terminal.
     fn stdout_is_terminal(&self) -> bool {
         false
     }
 
-    /// Whether standard input is a terminal, where nothing comes until someone types it.
+    /// Returns whether standard input is a terminal, so that reading it waits for the user.
     fn stdin_is_terminal(&self) -> bool {
         false
     }
 
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// Tells the user now and then that `what` goes on, until the result is dropped.
+    /// Shows periodically that the task `what` is running, until the result is dropped.
     fn working(&mut self, what: &str) -> Work {
         let _ = what;
         Box::new(())
     }
 
-    /// As [`Host::working`], with how far it is.
+    /// As [`Host::working`], with its progress.
     fn working_through(&mut self, what: &str, progress: Progress) -> Work {
         let _ = progress;
         self.working(what)
     }
 
-    /// Reads a line of standard input without its end, once it is there; `None` behind the last one.
+    /// Reads a line of standard input without its line end; returns `None` at the end of input.
     ///
     /// # Errors
     ///
-    /// What cannot be read, [`io::ErrorKind::InvalidData`] for what is not UTF-8,
-    /// [`io::ErrorKind::FileTooLarge`] past the limit; a host may read no lines.
+    /// Errors if the input cannot be read, with [`io::ErrorKind::InvalidData`] if it is not UTF-8, with
+    /// [`io::ErrorKind::FileTooLarge`] past the limit, or if the host cannot read lines.
     fn read_line(&mut self, limit: u64) -> io::Result<Option<String>> {
         let _ = limit;
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// How the tool talks, once its command line was read.
+    /// Returns the style of messages, which is set after the command line was parsed.
     fn style(&self) -> Style {
         Style::default()
     }
 
-    /// Sets what [`style`](Host::style) returns.
+    /// Sets the result of [`style`](Host::style).
     fn set_style(&mut self, style: Style) {
         let _ = style;
     }
 }
 
-/// Reads a line for [`Host::read_line`].
+/// Implements [`Host::read_line`] on a reader.
 ///
 /// # Errors
 ///
-/// Those of it.
+/// Errors as [`Host::read_line`].
 pub fn read_line(input: &mut dyn io::BufRead, limit: u64) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     input
@@ -305,11 +302,11 @@ pub fn read_line(input: &mut dyn io::BufRead, limit: u64) -> io::Result<Option<S
     Ok(Some(line.strip_suffix('\r').unwrap_or(line).to_owned()))
 }
 
-/// Checks that a path consists of names alone, so that it leads nowhere but below the folder that it is relative to.
+/// Checks that a path consists of plain names, so that it cannot leave the folder that it is relative to.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidInput`] for an empty or absolute path and for one with `.` or `..`.
+/// Errors with [`io::ErrorKind::InvalidInput`] if the path is empty, absolute, or contains `.` or `..`.
 pub fn names_below(path: &Path) -> io::Result<()> {
     let named = |part: Component<'_>| matches!(part, Component::Normal(_));
     if path.as_os_str().is_empty() || !path.components().all(named) {
@@ -319,5 +316,5 @@ pub fn names_below(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A tool's entry point: arguments without the program's name in, exit code out.
+/// A tool's entry point: takes the arguments without the program's name and returns the exit code.
 pub type Tool = fn(args: &[String], host: &mut dyn Host) -> u8;

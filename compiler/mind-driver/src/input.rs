@@ -1,4 +1,4 @@
-//! The bytes of a module: a file, standard input, or a Core ML package.
+//! Reads the bytes of a module from a file, standard input or a Core ML package.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,26 +9,26 @@ use mind_ir::Bytes;
 use crate::formats::{Beside, ForeignFile, Format, FormatInfo, LoadOptions, Read};
 use crate::host::{Contents, FileSystem};
 
-/// The bytes of a module.
+/// The bytes of a module and how to parse them.
 pub struct Input {
-    /// Its text; the model of a package.
+    /// The contents of the file; the model's file of a package.
     pub bytes: Bytes,
-    /// How it is read.
+    /// The options to parse them with.
     pub options: LoadOptions,
-    /// The file whose folder holds the weights that the text names.
+    /// The path of the file; weight files are relative to its folder.
     pub path: String,
 }
 
-/// How the bytes of a file that is no text come into memory.
+/// How binary files are brought into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// They are read at once.
+    /// They are read completely.
     Read,
-    /// They are mapped. Nothing may change the file while the module is in use.
+    /// They are memory-mapped. The file must not be modified while the module is in use.
     Mapped,
 }
 
-/// The bytes of a mapped file, as an owner.
+/// A mapped file as an owner of [`Bytes`].
 struct Mapped(Contents);
 
 impl AsRef<[u8]> for Mapped {
@@ -37,42 +37,43 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-/// Why a file could not be used.
+/// Error of reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// A file that cannot be read or written.
+    /// The system reported an error.
     #[error("{}: {source}", path.display())]
     System {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// What the system reports.
+        /// The error.
         source: io::Error,
     },
-    /// A file of another program, or a folder of one.
+    /// The file or folder belongs to another program.
     #[error("{}: this is {what}, not a module; {help}", path.display())]
     Foreign {
-        /// The file.
+        /// The path.
         path: PathBuf,
         /// Its kind.
         what: &'static str,
-        /// The command that takes it.
+        /// How to use it.
         help: String,
     },
-    /// A package whose manifest names no model.
+    /// The manifest of a package does not name a model.
     #[error("{}: {source}", path.display())]
     Package {
         /// The package.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// Reads the module at `path`; `-` is standard input. The file of a package that holds its program reads as the package.
+/// Reads the module at `path`; `-` is standard input. The program's file of a package can be read without its package.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, a package whose manifest names no model.
+/// Errors if a file cannot be read, if it belongs to another program, or if the manifest of a package does not name a
+/// model.
 pub fn read(
     files: &mut dyn FileSystem,
     path: &str,
@@ -86,7 +87,7 @@ pub fn read(
     let format = options.from.or_else(|| FormatInfo::of_path(path));
     let read = format.and_then(|row| row.read);
     let limit = match read.or_else(|| FormatInfo::named_by(path)?.read) {
-        // Most of such a file are weights.
+        // These files consist mostly of weights.
         Some(Read::Binary(_) | Read::Import(_)) => u64::MAX,
         Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
             options.limits.bytes
@@ -153,14 +154,14 @@ pub fn read(
     })
 }
 
-/// Checks that bytes are not those of another program's file.
+/// Checks that bytes are not in the format of another program.
 ///
 /// # Errors
 ///
-/// The kind of file that they are.
+/// Errors with the kind of file.
 pub fn check_own(path: &str, bytes: &[u8]) -> Result<(), FileError> {
     let text = std::str::from_utf8(bytes).ok();
-    // Core text takes any MLIR for its own.
+    // The test for Core text accepts all MLIR.
     let is_told = |row: &FormatInfo| row.text() != Some(Format::Core);
     if text.and_then(FormatInfo::of_text).is_some_and(is_told) {
         return Ok(());
@@ -179,8 +180,8 @@ fn foreign(path: &str, found: &ForeignFile) -> FileError {
     }
 }
 
-/// Why `path` could not be read as a module: it is a folder, or larger than any text of a module, of which it may be known
-/// what it is.
+/// Returns the error for an unreadable `path`. A folder, or a file larger than the limit, is searched for the signs of
+/// other programs first, because the error can then name its kind.
 fn refused(files: &mut dyn FileSystem, path: &str, source: io::Error) -> FileError {
     let file = Path::new(path);
     let found = match source.kind() {
@@ -200,7 +201,7 @@ fn refused(files: &mut dyn FileSystem, path: &str, source: io::Error) -> FileErr
     }
 }
 
-/// The files beside the one at `path` that hold parts of it, opened below its folder.
+/// Opens the external data files of the file at `path`, within its folder.
 fn beside(files: &mut dyn FileSystem, row: &FormatInfo, path: &str, bytes: &[u8]) -> Vec<Beside> {
     let Some(Read::Binary(reader)) = row.read else {
         return Vec::new();

@@ -6,9 +6,9 @@ use mind_ir::interface::{Feature, Interface};
 
 use crate::formats::{Carried, FormatInfo};
 
-/// The note that names the parts of the interface that `row` does not write; `None` if it writes all that there is.
+/// Returns the note about the parts of the interface that `row` does not write; `None` if it writes all of them.
 ///
-/// Code and drawings are not modules, so that nothing of one is lost in them.
+/// Generated code and drawings do not represent modules, so they get no note.
 pub fn left_out(row: &FormatInfo, g: &Graph) -> Option<Diagnostic> {
     let carried = row.carries?;
     let parts: Vec<String> = PARTS
@@ -19,7 +19,7 @@ pub fn left_out(row: &FormatInfo, g: &Graph) -> Option<Diagnostic> {
     if parts.is_empty() {
         return None;
     }
-    let message = format!("{} has no words for {}", row.word, parts.join(", "));
+    let message = format!("{} cannot represent {}", row.word, parts.join(", "));
     let note = Diagnostic::new(Severity::Note, Span::FILE, message);
     Some(note.help("`--to core` and `--to mlpackage` keep them"))
 }
@@ -47,7 +47,7 @@ const PARTS: &[Part] = &[
     }),
 ];
 
-/// The names of the inputs and outputs that are as `is_meant` says.
+/// Returns the names of the inputs and outputs whose features `is_meant` selects.
 fn features(own: &Interface, is_meant: fn(&Feature) -> bool) -> Vec<&str> {
     let inputs = own
         .inputs
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(
             message("mic2").as_deref(),
             Some(
-                "mic2 has no words for names of outputs (`a`, `b`, `c`, `d` and 1 more), metadata (`author`), \
+                "mic2 cannot represent names of outputs (`a`, `b`, `c`, `d` and 1 more), metadata (`author`), \
                  images (`a`)"
             )
         );

@@ -1,17 +1,20 @@
-//! What the façade and the tools share: the default registry, reading, pipelines, writing, running.
+//! The layer shared by the façade and the tools: registry, reading, pipelines, writing and running.
 //!
-//! - [`session`] holds the dialects, formats and passes that all tools know; [`formats`] is the table of formats,
-//!   [`mod@canonical`] their canonical form.
-//! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`] and [`load`] lead from a file to a
-//!   verified module, [`mod@emit`] and [`draw`] back to text and pictures; [`mod@interface`] says what a format leaves out.
-//! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
-//!   [`segments`] says at which ops a program is cut, [`cache`] keeps programs on disk, [`tune`] measures schedules.
-//! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
-//! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`mod@explain`] which of
-//!   them led to a value, [`failure`] why a pipeline stopped.
+//! - [`session`]: the dialects, formats and passes that all tools know. [`formats`]: the table of formats;
+//!   [`mod@canonical`]: their canonical form.
+//! - [`host`]: a tool's interface to files and processes; [`disk`]: its implementation on the file system. [`input`]
+//!   and [`load`]: from a file to a verified module. [`mod@emit`] and [`draw`]: from a module to text and drawings.
+//!   [`mod@interface`]: warnings about parts of a module's interface that an output format drops.
+//! - [`engine`]: compiles modules. [`compiled`]: runs them for tools; [`executable`]: runs them for programs that hold
+//!   a module. [`segments`]: the cut points of a program; [`cache`]: the compile cache on disk; [`tune`]: autotuning of
+//!   schedules.
+//! - [`patch`]: edits of modules. [`graph_diff`]: structural comparison; [`equivalence`]: comparison of results bit for
+//!   bit.
+//! - [`admission`]: checks the user's rules before they are enabled. [`history`]: descriptions of rewrites;
+//!   [`mod@explain`]: the rewrites that led to a value; [`failure`]: diagnostics of failed pipelines.
 //!
-//! Features, all on by default, leave out what a pass author may not need: `egraph`, `loops` and `jit` are parts of the
-//! compiler, `draw`, `irv2`, `mil`, `onnx` and `package` formats.
+//! Features, all on by default, leave out parts that a pass author may not need: `egraph`, `loops` and `jit` are parts
+//! of the compiler; `draw`, `irv2`, `mil`, `onnx` and `package` are formats.
 
 #[cfg_attr(not(feature = "egraph"), path = "admission/absent.rs")]
 pub mod admission;

@@ -1,4 +1,4 @@
-//! From bytes to a verified module.
+//! Parses and verifies modules.
 
 use mind_convert::Imported;
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
@@ -9,32 +9,32 @@ use mind_text::Limits;
 use crate::formats::{FormatInfo, Formats, LoadOptions, Read};
 use crate::mil;
 
-/// A verified module and where it came from.
+/// A verified module and its source.
 pub struct Loaded {
-    /// Its text.
+    /// Its source text.
     pub file: SourceFile,
-    /// The format that it was read from.
+    /// The format of the source.
     pub format: &'static FormatInfo,
-    /// The module, every value typed.
+    /// The module; every value has a type.
     pub graph: Graph,
-    /// The warnings of the dialect and of the import, and a note for each part of a file that the module does not keep.
+    /// Warnings of the format and of the import, and a note for each part of the file that the module drops.
     pub warnings: Diagnostics,
 }
 
-/// A text that was refused.
+/// A source that was rejected.
 pub struct Rejected {
-    /// The text, as far as it can be shown.
+    /// The source text, as far as it can be shown.
     pub file: SourceFile,
-    /// Why.
+    /// The errors.
     pub diagnostics: Diagnostics,
 }
 
-/// Reads and verifies a module.
+/// Parses and verifies a module.
 ///
 /// # Errors
 ///
-/// Bytes past the limit or not UTF-8, a format that cannot be told, syntax errors, broken
-/// rules.
+/// Errors if the bytes exceed the limit or are not UTF-8, if the format is unknown, if there are syntax errors, or if
+/// the verifier rejects the module.
 pub fn load_module(
     formats: &Formats,
     name: &str,
@@ -77,23 +77,23 @@ pub fn load_module(
     }
 }
 
-/// A module that was read from no text.
+/// A module read from a binary file.
 pub struct WithoutText {
-    /// What its diagnostics show.
+    /// The file that its diagnostics refer to.
     pub file: SourceFile,
-    /// The format that it reads as.
+    /// The format that it is equivalent to.
     pub format: &'static FormatInfo,
-    /// The module, not verified.
+    /// The module, not verified, or the errors of the import.
     pub graph: Result<Graph, Diagnostics>,
-    /// Contradictions in the file with the reading that was chosen, and a note for each part that the module does not keep.
+    /// Warnings about ambiguous contents and their interpretation, and a note for each part that the module drops.
     pub warnings: Diagnostics,
 }
 
-/// The module that bytes of a format are.
+/// Reads a binary format.
 ///
 /// # Errors
 ///
-/// The bytes, of a format that is read as text.
+/// Returns the bytes unread if the format is a text format.
 pub fn without_text(
     row: &'static FormatInfo,
     name: &str,
@@ -128,17 +128,17 @@ pub fn without_text(
     }
 }
 
-/// What `format`, in which a verified module was read or is printed, warns of: for the primer's spelling of MIL
-/// what the primer says compilers reject when they parse.
+/// Returns the warnings of `format` about a verified module that was read from it or is printed in it. Only the
+/// primer's spelling of MIL has some, for constructs that compilers reject.
 pub fn warnings(format: &FormatInfo, graph: &Graph) -> Diagnostics {
     mil::warnings(format, graph)
 }
 
-/// The text in `bytes`.
+/// Decodes the text in `bytes`.
 ///
 /// # Errors
 ///
-/// More bytes than the limit, E1001 not UTF-8.
+/// Errors if there are more bytes than the limit, and with E1001 if they are not UTF-8.
 pub fn decode(name: &str, bytes: Bytes, limits: &Limits) -> Result<String, Box<Rejected>> {
     let rejected = |diagnostic: Diagnostic| {
         let file = SourceFile::new(name, "");
@@ -182,11 +182,11 @@ fn split(read: Result<Imported, Diagnostics>) -> (Result<Graph, Diagnostics>, Di
     }
 }
 
-/// Parses and verifies a text that starts `base` bytes into its file, without its warnings.
+/// Parses and verifies a text that starts at byte `base` of its file; drops its warnings.
 ///
 /// # Errors
 ///
-/// As [`load_module`].
+/// Errors as [`load_module`].
 pub fn parse_and_verify(
     formats: &Formats,
     text: &str,
@@ -197,21 +197,21 @@ pub fn parse_and_verify(
     Ok((own.format, own.graph))
 }
 
-/// A verified module that was read from a text.
+/// A verified module read from text.
 pub struct Parsed {
     /// The format of the text.
     pub format: &'static FormatInfo,
     /// The module.
     pub graph: Graph,
-    /// Where the text contradicts itself, and how it was read.
+    /// Warnings about contradictions in the text and their interpretation.
     pub warnings: Diagnostics,
 }
 
-/// Parses and verifies a text that starts `base` bytes into its file.
+/// Parses and verifies a text that starts at byte `base` of its file.
 ///
 /// # Errors
 ///
-/// As [`load_module`].
+/// Errors as [`load_module`].
 pub fn parse(
     formats: &Formats,
     text: &str,
@@ -254,7 +254,7 @@ pub fn parse(
     })
 }
 
-/// A diagnostic of a text that starts `base` bytes into its file.
+/// Shifts a diagnostic of a text that starts at byte `base` of its file.
 fn later(mut found: Diagnostic, base: u32) -> Diagnostic {
     if !found.span.is_file() {
         found.span = Span::new(found.span.start + base, found.span.end + base);
@@ -262,11 +262,11 @@ fn later(mut found: Diagnostic, base: u32) -> Diagnostic {
     found
 }
 
-/// A module that was read, verified.
+/// Verifies a module that was read.
 ///
 /// # Errors
 ///
-/// Those of reading it, broken rules.
+/// Returns the errors of `read`, or those of the verifier.
 pub fn verified(
     read: Result<Graph, Diagnostics>,
     options: &LoadOptions,

@@ -1,4 +1,4 @@
-//! How a program is divided: stretches that are compiled, and the ops between them that run by their `eval`.
+//! Cut points of a program: stretches of compiled ops, separated by ops that the interpreter evaluates.
 
 use mind_diag::Span;
 use mind_ir::graph::Graph;
@@ -6,47 +6,47 @@ use mind_ir::{BlockId, OpId};
 use mind_loops::memory::is_kernel;
 use mind_loops::ops::evaluate::Evaluate;
 
-/// The stretches of a program.
+/// The stretches and cut points of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Segments {
-    /// How many stretches are compiled. Those of a region count where an op of the region is a cut.
+    /// Number of compiled stretches. Stretches in a region are counted only if the region has a cut point.
     pub compiled: usize,
-    /// The ops at which it is cut, in the order in which they run.
+    /// The cut points, in execution order.
     pub cuts: Vec<Cut>,
 }
 
 /// An op that runs by its `eval`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut {
-    /// Its name.
+    /// The name of the op.
     pub op: &'static str,
-    /// Where it stands in the source.
+    /// Its span in the source.
     pub span: Span,
-    /// Why it is not compiled.
+    /// The reason why it is not compiled.
     pub reason: Reason,
 }
 
-/// Why an op is not compiled.
+/// Reason why an op is not compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// It has no kernel.
     NoKernel,
-    /// Elements decide the extents of its results.
+    /// Its results have data-dependent shapes.
     Extents,
 }
 
 impl Reason {
-    /// The reason in words.
+    /// Returns the reason as text.
     pub const fn text(self) -> &'static str {
         match self {
             Reason::NoKernel => "it has no kernel",
-            Reason::Extents => "elements decide the extents of its results",
+            Reason::Extents => "its results have data-dependent shapes",
         }
     }
 }
 
 impl Cut {
-    /// The cut at an op.
+    /// Returns the cut point at an op.
     pub fn at(g: &Graph, op: OpId, reason: Reason) -> Cut {
         Cut {
             op: g.def(op).name,
@@ -57,14 +57,14 @@ impl Cut {
 }
 
 impl Segments {
-    /// Those of a module at loops level.
+    /// Returns the stretches and cut points of a module at loops level.
     pub fn of(g: &Graph) -> Segments {
         let mut all = Segments::default();
         all.add_block(g, g.body());
         all
     }
 
-    /// Adds those of what runs next.
+    /// Appends those of the program that runs next.
     pub fn extend(&mut self, next: Segments) {
         self.compiled += next.compiled;
         self.cuts.extend(next.cuts);

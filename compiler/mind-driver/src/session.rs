@@ -1,10 +1,10 @@
-//! The dialects, formats and passes that every tool knows.
+//! Dialects, formats and passes of all tools.
 
 use crate::formats::text::Formats;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassInfo, PassRegistry};
 
-/// What the tools are made of, put together once per run.
+/// The dialects, formats and passes of the tools, created once per run.
 pub struct Session {
     /// The ops of all dialects.
     pub registry: Registry,
@@ -26,7 +26,7 @@ impl Default for Session {
     }
 }
 
-/// Every dialect.
+/// Returns a registry of all dialects.
 pub fn registry() -> Registry {
     Registry::with([
         mind_ir::builtin::DIALECT,
@@ -39,7 +39,7 @@ pub fn registry() -> Registry {
     ])
 }
 
-/// Every pass.
+/// All passes.
 pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
 
 const PASS_GROUPS: &[&[PassInfo]] = &[
@@ -56,19 +56,19 @@ const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_from_mil::PASSES,
 ];
 
-/// A named pipeline: `-O2`.
+/// An optimisation level, for example `-O2`.
 #[derive(Debug)]
 pub struct Level {
-    /// The name behind `-O`.
+    /// The name after `-O`.
     pub name: &'static str,
-    /// What it runs.
+    /// Its pipeline.
     pub pipeline: &'static str,
-    /// One sentence on what it is for.
+    /// A summary in one line.
     pub summary: &'static str,
 }
 
 impl Level {
-    /// What it runs for a target whose convolutions have their channels last, or first.
+    /// Returns the pipeline for targets whose convolutions are channels-last, or channels-first.
     pub fn pipeline_for(&self, channels_first: bool) -> String {
         let lays_out = |pass: &str| channels_first && matches!(pass, "fold" | "fuse");
         let passes = self.pipeline.split(',').map(|pass| {
@@ -79,7 +79,7 @@ impl Level {
     }
 }
 
-/// The named pipelines, in rising order. All keep every bit of the results.
+/// The optimisation levels in rising order. Results stay bit-identical at all levels.
 pub const LEVELS: &[Level] = &[
     Level {
         name: "0",

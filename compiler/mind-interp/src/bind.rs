@@ -1,4 +1,4 @@
-//! Checking arrays against the inputs they are for.
+//! Binds arrays to the inputs of a module.
 
 use mind_ir::eval::DimEnv;
 use mind_ir::opdef::nearest;
@@ -11,7 +11,7 @@ use crate::error::{BindError, Origin, Unbound};
 use crate::extents::Extents;
 use crate::inputs::{Arrays, InputSpec, inputs};
 
-/// Arrays that fit a module's inputs, and the extents they give its symbolic dimensions.
+/// Arrays that fit a module's inputs, and the extents of its symbolic dimensions that follow from them.
 #[derive(Clone, Debug)]
 pub struct Bound<'t> {
     tensors: FxHashMap<OpId, &'t Tensor>,
@@ -19,22 +19,22 @@ pub struct Bound<'t> {
 }
 
 impl<'t> Bound<'t> {
-    /// The extents of the module's symbolic dimensions.
+    /// Returns the extents of the module's symbolic dimensions.
     pub fn dims(&self) -> &DimEnv {
         &self.dims
     }
 
-    /// The array for the input that `op` declares; `None` for another op.
+    /// Returns the array for the input that `op` declares; `None` for any other op.
     pub fn tensor(&self, op: OpId) -> Option<&'t Tensor> {
         self.tensors.get(&op).copied()
     }
 }
 
-/// Binds a verified module's inputs to the arrays of their names.
+/// Binds the inputs of a verified module to the arrays with their names.
 ///
 /// # Errors
 ///
-/// Every input without an array, and everything [`check`] finds.
+/// If an input has no array, and the errors of [`check`].
 pub fn bind<'t>(
     g: &Graph,
     arrays: &'t Arrays,
@@ -63,13 +63,13 @@ pub fn bind<'t>(
     }
 }
 
-/// How many arrays that no input is named after are compared with the names of inputs.
+/// The maximum number of unknown arrays for which a similar input name is searched.
 const SUGGESTIONS: usize = 20;
 
-/// Checks the arrays that are given, and learns from them the extents of symbolic dimensions.
+/// Checks the given arrays, and binds the extents of symbolic dimensions that follow from them.
 ///
-/// Returns, in the order of the inputs: a dtype, rank or fixed extent that is not as declared, a
-/// symbolic dimension with two extents; then every array that no input is named after.
+/// Returns the errors in the order of the inputs: a dtype, rank or fixed extent that differs from the declared type, or
+/// a symbolic dimension with two extents. They are followed by the arrays that do not belong to an input.
 pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> {
     let declared = inputs(g);
     let mut errors = Vec::new();

@@ -1,4 +1,4 @@
-//! Telling two results apart.
+//! Bitwise comparison of results.
 
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -9,35 +9,35 @@ use crate::raw::Scalar;
 /// The first difference between two lists of tensors.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum Mismatch {
-    /// There are more or fewer tensors.
+    /// The lists have different lengths.
     #[error("expected {expected} outputs, found {found}")]
     Count {
-        /// How many were expected.
+        /// The expected number of outputs.
         expected: usize,
-        /// How many there are.
+        /// The number of outputs.
         found: usize,
     },
-    /// An output has another dtype.
+    /// An output has a different dtype.
     #[error("output {output} is {found}, expected {expected}")]
     DType {
         /// The output's position.
         output: usize,
         /// The expected dtype.
         expected: DType,
-        /// The dtype it has.
+        /// The actual dtype.
         found: DType,
     },
-    /// An output has another shape.
+    /// An output has a different shape.
     #[error("output {output} has shape {found:?}, expected {expected:?}")]
     Shape {
         /// The output's position.
         output: usize,
         /// The expected shape.
         expected: Vec<usize>,
-        /// The shape it has.
+        /// The actual shape.
         found: Vec<usize>,
     },
-    /// Elements of an output have other bits.
+    /// Elements of an output have different bits.
     #[error(
         "output {output} differs at {index:?}: expected {expected} ({:#x}), found {found} ({:#x}); \
          {differing} of {count} elements differ",
@@ -50,16 +50,16 @@ pub enum Mismatch {
         index: Vec<usize>,
         /// The expected element.
         expected: Scalar,
-        /// The element there is.
+        /// The actual element.
         found: Scalar,
-        /// How many elements differ.
+        /// The number of elements that differ.
         differing: usize,
-        /// How many elements the output has.
+        /// The number of elements of the output.
         count: usize,
     },
 }
 
-/// Whether both lists have the same dtypes, shapes and bits, any NaN equal to any NaN.
+/// Compares the dtypes, shapes and bits of two lists of tensors. All NaNs are equal.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub fn compare(expected: &[Tensor], found: &[Tensor]) -> Result<(), Mismatch> {
     Ok(())
 }
 
-/// How two tensors that are not the same differ.
+/// Returns the difference between two tensors that are not equal.
 fn mismatch(output: usize, expected: &Tensor, found: &Tensor) -> Mismatch {
     if expected.dtype() != found.dtype() {
         return Mismatch::DType {
@@ -116,7 +116,7 @@ fn mismatch(output: usize, expected: &Tensor, found: &Tensor) -> Mismatch {
     }
 }
 
-/// The position of the `flat`-th element in row-major order.
+/// Returns the index of the `flat`-th element in row-major order.
 fn position(mut flat: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &extent) in index.iter_mut().zip(shape).rev() {

@@ -1,4 +1,4 @@
-//! Why a module cannot be run on some arrays.
+//! Errors of binding and running.
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::eval::EvalError;
@@ -6,7 +6,7 @@ use mind_ir::types::{DType, shape_text};
 use mind_ir::{Graph, OpId};
 use thiserror::Error;
 
-/// Why arrays do not fit a module's inputs.
+/// The reason why arrays do not fit a module's inputs.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[expect(
     missing_docs,
@@ -76,7 +76,7 @@ pub enum BindError {
     },
 }
 
-/// Where an extent comes from.
+/// The source of an extent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// The caller.
@@ -88,7 +88,7 @@ pub enum Origin {
         /// The dimension.
         dimension: usize,
     },
-    /// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS).
+    /// A default from [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS).
     Default,
 }
 
@@ -100,13 +100,13 @@ fn origin(origin: &Origin) -> String {
     }
 }
 
-/// A [`BindError`] with the input it is about; `None` if it is about no input in particular.
+/// A [`BindError`] and the input that it concerns, if it concerns a single one.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("{error}")]
 pub struct Unbound {
     /// The op that declares the input.
     pub op: Option<OpId>,
-    /// What is wrong.
+    /// The error.
     pub error: BindError,
 }
 
@@ -118,7 +118,7 @@ impl Unbound {
         }
     }
 
-    /// The diagnostic, at the input's declaration.
+    /// Returns the diagnostic, at the declaration of the input.
     pub fn diagnostic(&self, g: &Graph) -> Diagnostic {
         let span = self.op.map_or(Span::FILE, |op| g.span(op));
         let diagnostic = Diagnostic::error(span, self.error.to_string());
@@ -149,18 +149,18 @@ impl From<BindError> for Unbound {
     }
 }
 
-/// An op that has no result for the values it was given.
+/// A failed evaluation of an op.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("{error}")]
 pub struct RunError {
-    /// The op of the module's body that failed, or holds the op that did.
+    /// The op of the module's body that failed, or that has a region in which an op failed.
     pub op: OpId,
-    /// Why.
+    /// The reason.
     pub error: EvalError,
 }
 
 impl RunError {
-    /// The diagnostic, at the op or at the one in its regions that failed, with what the catalogue says must be shown.
+    /// Returns the diagnostic, at the innermost op that failed, with the facts that the catalogue requires.
     pub fn diagnostic(&self, g: &Graph) -> Diagnostic {
         let (op, error) = self.error.innermost(self.op);
         let name = g.def(op).short_name();
@@ -217,13 +217,13 @@ impl RunError {
     }
 }
 
-/// The ops whose regions hold `op`, innermost first.
+/// Returns the ops whose regions hold `op`, innermost first.
 fn owners(g: &Graph, op: OpId) -> impl Iterator<Item = OpId> {
     let owner = |&op: &OpId| g.parent(op).and_then(|block| g.block_owner(block));
     std::iter::successors(owner(&op), owner)
 }
 
-/// The shape of the first operand of an op, which is what ops that can be out of bounds index.
+/// Returns the shape of the first operand, which is the indexed one in ops with indices.
 fn indexed_shape(g: &Graph, op: OpId) -> Option<String> {
     let operand = g.operands(op).first()?;
     Some(shape_text(g.ty(*operand).shape, g.symbols()))
@@ -234,7 +234,7 @@ fn dtype(g: &Graph, op: OpId) -> Option<DType> {
     Some(g.ty(value).dtype)
 }
 
-/// How many operands of an op a message shows at most.
+/// The maximum number of operands that a diagnostic shows.
 const SHOWN_OPERANDS: usize = 8;
 
 fn help_bounds(extent: usize) -> String {

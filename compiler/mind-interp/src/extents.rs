@@ -1,4 +1,4 @@
-//! The extents of symbolic dimensions, and where each comes from.
+//! Extents of symbolic dimensions.
 
 use mind_ir::attr::Attr;
 use mind_ir::eval::DimEnv;
@@ -10,14 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::{BindError, Origin};
 use crate::inputs::inputs;
 
-/// Extents for symbolic dimensions that nothing fixes: by the symbol's position among the module's
-/// symbols in alphabetical order, and again from the first after the last.
+/// The default extents of symbolic dimensions. The symbols of the module, in alphabetical order, take these extents in
+/// turn, starting over after the last.
 pub const SYMBOL_EXTENTS: [usize; 8] = [3, 5, 7, 11, 13, 17, 19, 23];
 
-/// The extent for every `?` of an input that is made up.
+/// The default extent of a `?` dimension of a generated input.
 pub const DYNAMIC_EXTENT: usize = 2;
 
-/// The extents of symbolic dimensions, and where each comes from.
+/// The extents of symbolic dimensions, and the source of each.
 #[derive(Clone, Debug, Default)]
 pub struct Extents {
     symbols: FxHashMap<Sym, (usize, Origin)>,
@@ -25,11 +25,11 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// The extents that the caller asks for, by name; `?` stands for every dynamic dimension.
+    /// Returns extents that the caller chooses by name. The name `?` represents all unnamed dimensions.
     ///
     /// # Errors
     ///
-    /// Names that the module does not have, two extents for one name.
+    /// If the module does not have a dimension with this name, or a name has two extents.
     pub fn given<'a>(
         g: &Graph,
         pairs: impl IntoIterator<Item = (&'a str, usize)>,
@@ -68,7 +68,11 @@ impl Extents {
         }
     }
 
-    /// Binds `sym`. Errors: the extent it already has, if that is another.
+    /// Binds `sym` to an extent.
+    ///
+    /// # Errors
+    ///
+    /// If it is bound to a different extent.
     pub(crate) fn bind(
         &mut self,
         g: &Graph,
@@ -92,7 +96,7 @@ impl Extents {
         }
     }
 
-    /// Gives every symbol that has none the extent that [`SYMBOL_EXTENTS`] has for it.
+    /// Binds every unbound symbol to its default from [`SYMBOL_EXTENTS`].
     pub(crate) fn fill(&mut self, g: &Graph) {
         let mut all = symbols(g);
         all.sort_unstable_by_key(|&sym| g.name(sym));
@@ -101,8 +105,8 @@ impl Extents {
         }
     }
 
-    /// Returns the extents that neither the caller nor an array gives, of the dimensions of the inputs that are made up,
-    /// each once and in the order of the inputs. Unnamed dimensions are `?`.
+    /// Returns the default extents of the dimensions of generated inputs, which neither the caller nor an array
+    /// determines, each once and in the order of the inputs. Unnamed dimensions are `?`.
     pub(crate) fn chosen(
         &self,
         g: &Graph,
@@ -130,7 +134,7 @@ impl Extents {
         chosen
     }
 
-    /// The extent of `dim` in an array that is made up; `None` for a symbol without one.
+    /// Returns the extent of `dim` in a generated array; `None` for an unbound symbol.
     pub(crate) fn made_up(&self, dim: Dim) -> Option<usize> {
         match dim {
             Dim::Fixed(extent) => usize::try_from(extent).ok(),
@@ -139,7 +143,7 @@ impl Extents {
         }
     }
 
-    /// The extents alone, for evaluation.
+    /// Returns the extents for evaluation.
     pub fn env(&self) -> DimEnv {
         let mut env = DimEnv::default();
         for (&sym, &(extent, _)) in &self.symbols {
@@ -149,7 +153,7 @@ impl Extents {
     }
 }
 
-/// The symbols that stand for extents in the module's types and attributes, inputs first, each once.
+/// Returns the symbols in the module's types and attributes, each once, starting with those of the inputs.
 fn symbols(g: &Graph) -> Vec<Sym> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut note = |dims: &[Dim]| {

@@ -1,4 +1,4 @@
-//! A checksum of a tensor's elements.
+//! Fingerprints of tensors.
 
 use mind_ir::tensor::Tensor;
 use mind_ir::with_buffer;
@@ -10,10 +10,10 @@ pub(crate) const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// 64-bit FNV-1a over the elements' little-endian bytes in row-major order.
+/// Returns the 64-bit FNV-1a hash of the elements' little-endian bytes in row-major order.
 ///
-/// Tensors with the same bits, any NaN equal to any NaN, have the same fingerprint on every platform.
-/// The shape does not count. Source: draft-eastlake-fnv.
+/// Tensors with the same bits have the same fingerprint on every platform; all NaNs are equal. The shape is not hashed.
+/// Source: draft-eastlake-fnv.
 pub fn fingerprint(tensor: &Tensor) -> u64 {
     fn of<T: Raw>(elements: &[T]) -> u64 {
         elements.iter().fold(FNV_BASIS, |hash, &element| {
@@ -28,7 +28,7 @@ pub fn fingerprint(tensor: &Tensor) -> u64 {
     with_buffer!(tensor.buffer(), |elements| of(elements))
 }
 
-/// Goes on hashing `bytes` from `hash`.
+/// Continues the hash `hash` with `bytes`.
 pub(crate) fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)

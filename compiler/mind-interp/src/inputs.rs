@@ -1,4 +1,4 @@
-//! The inputs that a module declares.
+//! The inputs of a module.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,28 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::TypeView;
 use mind_ir::{Graph, OpId};
 
-/// Arrays by the name of the input they are for.
+/// Arrays by the name of their input.
 pub type Arrays = BTreeMap<String, Tensor>;
 
-/// An input that a module declares.
+/// An input of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSpec<'g> {
-    /// The name that arrays are bound by. Inputs of one name are given the same array.
+    /// The name of the array that it is bound to. Inputs with the same name are bound to the same array.
     pub name: &'g str,
     /// The declared type.
     pub ty: TypeView<'g>,
-    /// Whether it is a weight, bound once, rather than an argument of every call.
+    /// Whether it is a weight, which is bound once, and not an argument of every call.
     pub param: bool,
     /// The op that declares it.
     pub op: OpId,
 }
 
-/// The inputs of a verified module, in order: its [`Trait::Interface`] ops that have an attribute
-/// `name`. An attribute `param` that is true marks a weight. Panics on a module without types.
+/// Returns the inputs of a verified module, in order: its [`Trait::Interface`] ops with an attribute `name`. They are
+/// weights if their attribute `param` is true.
+///
+/// # Panics
+///
+/// If an input is untyped.
 pub fn inputs(g: &Graph) -> Vec<InputSpec<'_>> {
     g.ops(g.body()).filter_map(|op| input(g, op)).collect()
 }

@@ -1,8 +1,8 @@
-//! The reference interpreter: what a module means, op by op.
+//! The reference interpreter, which defines the semantics of modules.
 //!
-//! [`bind`] checks arrays against a module's [`inputs`], [`run`] evaluates the module on them, and
-//! [`compare`] tells two results apart bit for bit. [`complete`] makes up the arrays that are not
-//! given, reproducibly. The interpreter names no op: it calls each op's own `eval`.
+//! [`bind`] checks arrays against a module's [`inputs`], [`run`] evaluates the module on them, and [`compare`] compares
+//! results bit for bit. [`complete`] generates missing arrays, reproducibly. The interpreter does not depend on
+//! dialects, because each op has its own `eval`.
 
 mod bind;
 mod compare;

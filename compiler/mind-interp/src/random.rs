@@ -1,4 +1,4 @@
-//! Made-up inputs, the same on every platform.
+//! Generated inputs, which are the same on every platform.
 
 use mind_ir::Graph;
 use mind_ir::eval::can_allocate;
@@ -15,41 +15,40 @@ use crate::inputs::{Arrays, InputSpec, inputs};
 use crate::range::{Range, ranges};
 use crate::sample::{Domain, Sample, Values};
 
-/// How arrays are made up.
+/// Options for the generation of arrays.
 ///
-/// Element `i` of input `name` is drawn from number `i` of the [`Rng`] stream of
-/// `mix(seed ^ mix(fnv1a(name)))`, where `fnv1a` is the 64-bit hash: every input has its own stream,
-/// which neither the order of the inputs nor the presence of others changes.
+/// Element `i` of input `name` is computed from number `i` of the [`Rng`] stream of `mix(seed ^ mix(fnv1a(name)))`,
+/// where `fnv1a` is the 64-bit hash. Every input has a stream of its own, so that its values do not depend on the other
+/// inputs.
 ///
-/// A weight (`param`) of rank 2 or more with `n` elements per position of its last axis is smaller by
-/// the power of two at or next below `1 / sqrt(n)`, so that deep networks stay in range. Integers
-/// that index an axis are valid indices of it, and integers that something is divided by are neither
-/// 0 nor -1.
+/// A weight (`param`) of rank 2 or more with `n` elements per position of its last axis is scaled by the largest power
+/// of two that is at most `1 / sqrt(n)`, because the values in deep networks would otherwise overflow. Integers that
+/// index an axis are valid indices of it, and integer divisors are neither 0 nor -1.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
-    /// Picks the values.
+    /// The seed.
     pub seed: u64,
-    /// What they are like.
+    /// The kind of values.
     pub values: Values,
-    /// The most bytes that the made-up arrays may have together.
+    /// The maximum size of all generated arrays in bytes.
     pub memory_limit: u64,
 }
 
-/// Arrays for all inputs of a verified module. Extents that `extents` does not give are as
-/// [`complete`] says.
+/// Returns generated arrays for all inputs of a verified module. Extents that are not in `extents` are chosen as by
+/// [`complete`].
 ///
 /// # Errors
 ///
-/// Arrays beyond 4 GiB.
+/// If the arrays take more than 4 GiB.
 pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
     made_up(g, seed, Values::Ordinary, extents)
 }
 
-/// As [`random_inputs`], with special values among the others, for differential tests.
+/// Returns arrays as [`random_inputs`] does, with special values among the others, for differential tests.
 ///
 /// # Errors
 ///
-/// Arrays beyond 4 GiB.
+/// If the arrays take more than 4 GiB.
 pub fn special_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
     made_up(g, seed, Values::Special, extents)
 }
@@ -70,16 +69,16 @@ fn made_up(
     Ok(arrays)
 }
 
-/// Makes up an array for every input that has none. Returns the extents that it chose for their dimensions, each with
-/// the dimension's name, or `?` for unnamed ones.
+/// Generates an array for every input without one. Returns the extents that it chose for their dimensions, with the
+/// name of each dimension, or `?` for unnamed ones.
 ///
-/// Symbolic dimensions that neither `extents` nor an array fixes get an extent of
-/// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS), a `?` the one that `extents` has for it or
+/// Symbolic dimensions that are not in `extents` and not determined by an array get a default from
+/// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS). A `?` gets the extent that `extents` has for it, or
 /// [`DYNAMIC_EXTENT`](crate::DYNAMIC_EXTENT).
 ///
 /// # Errors
 ///
-/// What [`check`] finds in the arrays that are given, and arrays beyond the memory limit.
+/// The errors of [`check`] for the given arrays, and arrays that exceed the memory limit.
 pub fn complete(
     g: &Graph,
     arrays: &mut Arrays,
@@ -140,7 +139,7 @@ fn bytes(dtype: DType, shape: &[usize]) -> Option<u64> {
     })
 }
 
-/// The power of two that a weight of this shape is made smaller by.
+/// Returns the exponent of the power of two by which a weight of this shape is divided.
 fn scale(input: &InputSpec<'_>, shape: &[usize]) -> u32 {
     match shape {
         [inner @ .., _] if input.param && !inner.is_empty() => {

@@ -1,4 +1,4 @@
-//! Which inputs hold indices or divisors, so that made-up integers can be valid ones.
+//! Finds the inputs that hold indices or divisors, so that generated integers are valid.
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::ValueDef;
@@ -10,27 +10,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::extents::Extents;
 
-/// Which integers an input may hold.
+/// The integers that an input may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Range {
-    /// Any.
+    /// Any integer.
     Any,
-    /// Neither 0 nor -1: something is divided by it.
+    /// Neither 0 nor -1, for divisors.
     Divisor,
-    /// From 0 to below the bound: something is indexed by it.
+    /// At least 0 and less than the bound, for indices.
     Index(u64),
 }
 
-/// The bound that marks divisors: above every extent, so that indices come first.
+/// The bound that represents divisors. It is above every extent, so that the ranges of indices take precedence.
 const DIVISOR: u64 = u64::MAX;
 
-/// The ranges of the inputs that hold indices or divisors.
+/// Returns the ranges of the inputs that hold indices or divisors.
 ///
-/// An input holds indices when its elements reach an operand named `indices` through ops that only
-/// move elements; they are then valid for that op's operand `data` along its attribute `axis`. With
-/// several such ops the smallest extent counts. An extent that is not known before running counts
-/// as 1. In the same way an input holds divisors when its elements reach the right of a division, or the
-/// base of a power, which is divided by where the exponent is negative.
+/// An input holds indices if its elements reach an operand named `indices` through ops that only move elements. They
+/// must then be valid for that op's operand `data` along its attribute `axis`. If there are several such ops, the
+/// smallest extent counts. An unknown extent counts as 1. An input holds divisors if its elements reach the right
+/// operand of a division in the same way, or the base of a power, because a negative exponent divides by the base.
 pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
     let mut seeds: Vec<(u64, ValueId)> = Vec::new();
     for op in g.walk() {
@@ -55,7 +54,7 @@ pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
             seeds.push((DIVISOR, operands[0]));
         }
     }
-    // Ascending, so that the first bound to reach a value is its smallest and none is visited twice.
+    // In ascending order, so that the first bound that reaches a value is the smallest, and values are visited once.
     seeds.sort_unstable_by_key(|&(bound, _)| bound);
     let (mut reached, mut ranges) = (FxHashSet::default(), FxHashMap::default());
     for (bound, value) in seeds {
@@ -80,7 +79,7 @@ pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
     ranges
 }
 
-/// The values whose elements `value` consists of, where the op that defines it computes nothing.
+/// Returns the values whose elements `value` consists of, if the op that defines it only moves elements.
 fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
     let over_operands = |op: &OpId| g.def(*op).has_closed_body();
     match g.value_def(value) {
@@ -107,7 +106,7 @@ fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
         ValueDef::Result(..) => Vec::new(),
         ValueDef::Argument(block, index) => {
             let owner = g.block_owner(block).filter(over_operands);
-            // A predicate stands before what the arguments are.
+            // Operands without an argument, for example a predicate, come before those with one.
             let before = |op| g.operands(op).len().checked_sub(g.arguments(block).len());
             let operand = owner.and_then(|op| Some(g.operands(op)[before(op)? + index as usize]));
             operand.into_iter().collect()
@@ -115,8 +114,8 @@ fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
     }
 }
 
-/// Whether the op's results consist of elements of its operands: what takes every dtype, truth values
-/// too, cannot compute.
+/// Returns whether the op's results consist of elements of its operands. An op that accepts every dtype, including
+/// `bool`, cannot compute.
 fn only_moves(def: &OpDef) -> bool {
     let mut operands = def.all_operands();
     def.regions == 0

@@ -1,4 +1,4 @@
-//! The bits of single elements, and elements as text.
+//! Bits and text of single elements.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use mind_ir::tensor::{Element, Tensor, rust_types};
 use mind_ir::types::DType;
 use mind_ir::{with_buffer, with_dtype};
 
-/// An element type as the bits it is stored in.
+/// An element type with access to its bits.
 pub(crate) trait Raw: Element {
-    /// The bits, in the low end.
+    /// Returns the bits, in the low bits of the result.
     fn raw(self) -> u64;
-    /// The element with the low bits of `raw`.
+    /// Returns the element with the low bits of `raw`.
     fn from_raw(raw: u64) -> Self;
     /// Whether it is a NaN.
     fn is_nan(self) -> bool;
@@ -64,10 +64,10 @@ impl Raw for bool {
     }
 }
 
-/// One element of a tensor.
+/// An element of a tensor.
 ///
-/// Displayed as in the text formats: the shortest decimal that reads back equal in its dtype, floats
-/// with `.` or `e`, or as `nan`, `inf`, `-inf`.
+/// Its text is that of the text formats: the shortest decimal that is parsed to the same element, for floats with `.`
+/// or `e`, or `nan`, `inf` or `-inf`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scalar {
     dtype: DType,
@@ -75,7 +75,11 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// The element at `index` in row-major order. Panics past the end.
+    /// Returns the element at `index` in row-major order.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of range.
     pub fn at(tensor: &Tensor, index: usize) -> Scalar {
         let raw = with_buffer!(tensor.buffer(), |elements| elements[index].raw());
         Scalar {
@@ -84,17 +88,17 @@ impl Scalar {
         }
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(self) -> DType {
         self.dtype
     }
 
-    /// The bits it is stored in, in the low end.
+    /// Returns the bits, in the low bits of the result.
     pub fn bits(self) -> u64 {
         self.raw
     }
 
-    /// Whether it is a number: neither NaN, nor infinite, nor a truth value.
+    /// Whether it is a finite number; false for booleans.
     pub fn is_finite(self) -> bool {
         match self.dtype.float_format() {
             Some(format) => {
@@ -105,7 +109,7 @@ impl Scalar {
         }
     }
 
-    /// Whether both have the same bits, any NaN equal to any NaN.
+    /// Whether both have the same dtype and bits. All NaNs of a dtype are equal.
     pub fn same_bits(self, other: Scalar) -> bool {
         fn nan<T: Raw>(raw: u64) -> bool {
             T::from_raw(raw).is_nan()
@@ -143,7 +147,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// Writes a float whose `Debug` text is the shortest that reads back.
+/// Writes a float whose `Debug` text is the shortest that is parsed to the same value.
 fn float(f: &mut fmt::Formatter<'_>, value: f64, shortest: &dyn fmt::Debug) -> fmt::Result {
     match value {
         value if value.is_nan() => f.write_str("nan"),
@@ -152,7 +156,7 @@ fn float(f: &mut fmt::Formatter<'_>, value: f64, shortest: &dyn fmt::Debug) -> f
     }
 }
 
-/// Writes `value` with the fewest digits that `reads_back` accepts; 9 always do.
+/// Writes `value` with the fewest digits that `reads_back` accepts. 9 digits are always enough.
 fn shortest(
     f: &mut fmt::Formatter<'_>,
     value: f32,

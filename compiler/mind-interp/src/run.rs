@@ -1,4 +1,4 @@
-//! Running a module.
+//! Execution of modules.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use mind_ir::tensor::Tensor;
 use crate::bind::Bound;
 use crate::error::RunError;
 
-/// How a module is run.
+/// Options of the execution.
 #[derive(Clone, Copy, Debug)]
 pub struct RunConfig {
-    /// The most bytes that the results alive at one time may have, inputs not counted.
+    /// The maximum size in bytes of all live results, without the inputs.
     pub memory_limit: u64,
-    /// The most steps that one loop takes whose end only running tells.
+    /// The maximum number of iterations of a loop without a known trip count.
     pub max_steps: u64,
 }
 
@@ -27,9 +27,9 @@ impl Default for RunConfig {
     }
 }
 
-/// The outputs of a verified module on the arrays its inputs are bound to, in the module's order.
+/// Runs a verified module on the arrays that its inputs are bound to, and returns its outputs, in order.
 ///
-/// Ops run one after the other; integers wrap; each value is freed after its last use.
+/// Ops are evaluated in order. Integers wrap. Each value is freed after its last use.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Single made-up elements.
+//! Generation of single elements.
 
 use mind_ir::random::{mix, scale};
 use mind_ir::tensor::rust_types;
@@ -6,43 +6,44 @@ use mind_ir::tensor::rust_types;
 use crate::range::Range;
 use crate::raw::Raw;
 
-/// What made-up arrays hold.
+/// The kind of values in generated arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Values {
-    /// Floats of magnitude below 2 with full fractions, integers from -8 or 0 to 7, either truth
-    /// value.
+    /// Floats with a magnitude below 2 and all fraction bits random, integers from -8, or 0 if unsigned, to 7, and
+    /// booleans.
     Ordinary,
-    /// The same, with a quarter of the elements replaced: by ±0, the subnormals and normals at the
-    /// edges, ±1, ±inf and NaN, or by 0, 1 and the extremes of an integer type.
+    /// Ordinary values of which a quarter is replaced: floats by ±0, the smallest and largest subnormal and normal
+    /// numbers, ±1, ±inf and NaN, integers by 0, 1 and the extremes of the type.
     Special,
 }
 
-/// What the elements of one input are drawn from.
+/// The distribution of the elements of one input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Domain {
-    /// Ordinary values only, or special ones among them.
+    /// Whether there are special values.
     pub(crate) values: Values,
-    /// Which integers are valid.
+    /// The valid integers.
     pub(crate) range: Range,
-    /// Floats are made smaller by this power of two.
+    /// The exponent of the power of two by which floats are divided.
     pub(crate) scale: u32,
 }
 
-/// An element type that can be made up from 64 random bits.
+/// An element type that can be generated from 64 random bits.
 pub(crate) trait Sample: Raw {
-    /// The element that `bits` stand for.
+    /// Returns the element for the random bits `bits`.
     fn sample(bits: u64, domain: &Domain) -> Self;
 }
 
-/// Whether this element is to be a special value, and which of `count`: a quarter are.
+/// Returns the index of a special value, below `count`, for a quarter of the elements if special values are requested;
+/// `None` for the others.
 fn special(bits: u64, domain: &Domain, count: usize) -> Option<usize> {
     let bits = mix(bits);
     let chosen = domain.values == Values::Special && bits >> 62 == 0;
     chosen.then(|| scale(bits << 2, count as u64) as usize)
 }
 
-/// The float of a format that `bits` stand for: uniform over (-2, 2), but with every bit of the
-/// fraction random however small it is; then smaller by `2^scale`, yet never subnormal.
+/// Returns the bits of a float in a format. It is uniformly distributed over (-2, 2), except that all bits of the
+/// fraction are random even if it is small, and then divided by `2^scale`. It is never subnormal.
 fn float(bits: u64, exponent_bits: u32, fraction_bits: u32, scale: u32) -> u64 {
     const EXPONENTS: u64 = 1 << 10;
     let fraction = (bits & ((1 << 52) - 1)) >> (52 - fraction_bits);
@@ -52,7 +53,7 @@ fn float(bits: u64, exponent_bits: u32, fraction_bits: u32, scale: u32) -> u64 {
     bits >> 63 << (exponent_bits + fraction_bits) | u64::from(exponent) << fraction_bits | fraction
 }
 
-/// The values at the edges of a float format, of either sign.
+/// Returns the bits of a special value of a float format, of either sign.
 fn float_edge(index: usize, exponent_bits: u32, fraction_bits: u32) -> u64 {
     let infinity = ((1u64 << exponent_bits) - 1) << fraction_bits;
     let min_normal = 1u64 << fraction_bits;
@@ -101,7 +102,7 @@ macro_rules! sample_integers {
                 match domain.range {
                     Range::Index(bound) => scale(bits, bound.min(<$element>::MAX as u64)) as $element,
                     Range::Divisor => match small() {
-                        // All bits set is -1 of the signed types.
+                        // All bits set is -1 in the signed types.
                         value if value == 0 || value == !0 => 1,
                         value => value,
                     },

@@ -1,4 +1,4 @@
-//! The bump arena behind a graph's slices, whose unsafe code says how long they live.
+//! The bump arena that owns a graph's slices.
 
 use std::alloc::Layout;
 
@@ -6,15 +6,15 @@ use bumpalo::Bump;
 
 /// Owns the slices of one graph.
 ///
-/// The slices it hands out claim `'static`, so that tables can hold them beside the arena they point
-/// into. They are valid as long as the arena is: every public accessor of the graph must shorten the
-/// lifetime to that of the graph's borrow.
+/// The returned slices have the lifetime `'static`, because tables hold them next to the arena that owns them. They are
+/// valid only as long as the arena is, so every public accessor of the graph must shorten the lifetime to that of the
+/// graph's borrow.
 #[derive(Default)]
 pub(crate) struct Arena {
     bump: Bump,
 }
 
-// SAFETY: a shared `Arena` has no operation at all; allocation takes `&mut self`.
+// SAFETY: no method takes a shared `Arena`; allocation takes `&mut self`.
 unsafe impl Sync for Arena {}
 
 impl Arena {
@@ -24,12 +24,12 @@ impl Arena {
             return &mut [];
         }
         let slice: *mut [T] = self.bump.alloc_slice_copy(items);
-        // SAFETY: bumpalo neither moves nor frees an allocation before the arena is dropped, and
-        // hands each one out once. See the type's documentation for who shortens the lifetime.
+        // SAFETY: bumpalo neither moves nor frees an allocation before the arena is dropped, and returns each one only
+        // once. The type's documentation states who shortens the lifetime.
         unsafe { &mut *slice }
     }
 
-    /// Copies `bytes` into the arena at an address that suits every element type.
+    /// Copies `bytes` into the arena, aligned to 16 bytes, which suits every element type.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &'static [u8] {
         let layout = Layout::from_size_align(bytes.len(), 16).expect("the size of a slice");
         let at = self.bump.alloc_layout(layout).as_ptr();

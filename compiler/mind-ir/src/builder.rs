@@ -1,4 +1,4 @@
-//! Creating checked and typed ops.
+//! Creation of typed and checked ops.
 
 use mind_diag::Span;
 use rustc_hash::FxHashMap;
@@ -10,12 +10,12 @@ use crate::graph::{Graph, InsertPoint, NewOp};
 use crate::opdef::{Op, OpDef, Trait};
 use crate::verify::{VerifyError, infer_op};
 
-/// The result of a new op, or the rule that it breaks.
+/// The result of a new op, or the first rule that it breaks.
 pub type Built = Result<ValueId, Box<VerifyError>>;
 
-/// What ops are appended to by their constructors: a builder, or a type that has one.
+/// A destination for new ops, which their constructors take: a builder, or a type that has one.
 pub trait Build {
-    /// A builder at the place where the next op goes.
+    /// Returns a builder at the insertion point.
     fn builder(&mut self) -> Builder<'_>;
 }
 
@@ -26,42 +26,46 @@ impl Build for Builder<'_> {
     }
 }
 
-/// Creates checked and typed ops at a place.
+/// Creates typed and checked ops at an insertion point.
 pub struct Builder<'g> {
-    /// The graph that grows.
+    /// The graph that the ops are added to.
     pub graph: &'g mut Graph,
     at: InsertPoint,
     span: Span,
 }
 
 impl<'g> Builder<'g> {
-    /// A builder that inserts at `at`; new ops carry `span`.
+    /// Returns a builder that inserts at `at`. New ops get the source location `span`.
     pub fn new(graph: &'g mut Graph, at: InsertPoint, span: Span) -> Builder<'g> {
         Builder { graph, at, span }
     }
 
-    /// A builder at the end of the module, whose ops have no place in a source.
+    /// Returns a builder at the end of the module. Its ops have no source location.
     pub fn at_end(graph: &'g mut Graph) -> Builder<'g> {
         let end = InsertPoint::End(graph.body());
         Builder::new(graph, end, Span::FILE)
     }
 
-    /// A builder that inserts before `op` and whose ops stand where `op` stands in the source.
+    /// Returns a builder that inserts before `op`. New ops get the source location of `op`.
     pub fn before(graph: &'g mut Graph, op: OpId) -> Builder<'g> {
         let span = graph.span(op);
         Builder::new(graph, InsertPoint::Before(op), span)
     }
 
-    /// A builder at the same place, which borrows this one.
+    /// Returns a builder with the same insertion point, which borrows this one.
     pub fn reborrow(&mut self) -> Builder<'_> {
         Builder::new(self.graph, self.at, self.span)
     }
 
-    /// Creates an op with the types its own shape rule gives.
+    /// Creates an op whose result types are inferred by its shape rule.
     ///
     /// # Errors
     ///
-    /// The shape rule's; the graph is then as it was, but for unused ids.
+    /// If the shape rule fails. The graph is then unchanged, except that some ids are unused.
+    ///
+    /// # Panics
+    ///
+    /// If the number of results depends on a region; see [`create_with_body`](Builder::create_with_body).
     pub fn create(
         &mut self,
         def: &'static OpDef,
@@ -84,17 +88,17 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// As [`create`](Builder::create), for an op with one result, which it returns.
+    /// Creates an op with one result, as [`create`](Builder::create) does, and returns the result.
     ///
     /// # Errors
     ///
-    /// The shape rule's; the graph is then as it was, but for unused ids.
+    /// If the shape rule fails. The graph is then unchanged, except that some ids are unused.
     pub fn one(&mut self, def: &'static OpDef, operands: &[ValueId], attrs: &[Attr<'_>]) -> Built {
         let op = self.create(def, operands, attrs)?;
         Ok(self.graph.result(op))
     }
 
-    /// Creates an op whose results have the given types, as for inputs and constants.
+    /// Creates an op whose results have the given types, for example an input or a constant.
     pub fn create_typed(
         &mut self,
         def: &'static OpDef,
@@ -112,14 +116,15 @@ impl<'g> Builder<'g> {
         op
     }
 
-    /// Creates an op with a closed body and `results` results, with the types its own shape rule gives.
+    /// Creates an op with one closed body and `results` results, whose types are inferred by its shape rule.
     ///
-    /// `fill` gets a builder at the end of the op's block and the block's arguments, and gives what the
-    /// block yields.
+    /// `fill` takes a builder at the end of the body and the block arguments, and returns the values that the body
+    /// yields.
     ///
     /// # Errors
     ///
-    /// Those of `fill` and of the shape rule; the graph is then as it was, but for unused ids.
+    /// If `fill`, the rule for the arguments or the shape rule fails. The graph is then unchanged, except that some ids
+    /// are unused.
     pub fn create_with_body(
         &mut self,
         def: &'static OpDef,
@@ -137,12 +142,13 @@ impl<'g> Builder<'g> {
         self.create_with_bodies(def, operands, attrs, results, once)
     }
 
-    /// As [`Builder::create_with_body`], for an op with any number of closed bodies: `fill` gets the number of each, too.
+    /// Creates an op with any number of closed bodies, as [`Builder::create_with_body`] does. `fill` also takes the
+    /// index of the region.
     ///
     /// # Errors
     ///
-    /// Those of `fill`, of the rule for the arguments and of the shape rule; the graph is then as it was, but for unused
-    /// ids.
+    /// If `fill`, the rule for the arguments or the shape rule fails. The graph is then unchanged, except that some ids
+    /// are unused.
     pub fn create_with_bodies(
         &mut self,
         def: &'static OpDef,
@@ -182,23 +188,24 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// Creates an op like `op`, which has one result and no regions, over operands of any types; returns its result.
+    /// Creates an op with the table entry and attributes of `op`, which has one result and no regions, on other
+    /// operands, whose types may differ. Returns its result.
     ///
     /// # Errors
     ///
-    /// The shape rule's; the graph is then as it was, but for unused ids.
+    /// If the shape rule fails. The graph is then unchanged, except that some ids are unused.
     pub fn again(&mut self, op: OpId, operands: &[ValueId]) -> Built {
         let (def, attrs) = (self.graph.def(op), self.graph.stored_attrs(op));
         self.one(def, operands, &attrs)
     }
 
-    /// Creates a copy of an op, with its regions, over other operands of the same types.
+    /// Creates a copy of an op, with its regions, on other operands of the same types.
     pub fn copy(&mut self, op: OpId, operands: &[ValueId]) -> OpId {
         self.graph.copy(self.at, op, operands)
     }
 
-    /// Creates copies of the ops of a block, which read what `copies` has for a value in its place; returns what the block
-    /// yields.
+    /// Creates copies of the ops of a block and returns the replacements of its yielded values. `copies` maps values,
+    /// for example the block arguments, to their replacements.
     pub fn copy_block(
         &mut self,
         block: BlockId,
@@ -208,7 +215,7 @@ impl<'g> Builder<'g> {
         self.copy_ops(&ops, copies)
     }
 
-    /// As [`copy_block`](Builder::copy_block), of some ops of a block, in order.
+    /// Copies some ops of a block, in order, as [`copy_block`](Builder::copy_block) does.
     pub fn copy_ops(
         &mut self,
         ops: &[OpId],

@@ -1,9 +1,9 @@
-//! Ops that every dialect's blocks need.
+//! Ops that all dialects share.
 
 use crate::opdef::Dialect;
 
 crate::ops! {
-    /// Ends a block and gives its results: the module's outputs, or what a region computes.
+    /// Ends a block and yields its results: the outputs of the module, or the results of a region.
     ///
     /// Shapes: any.
     /// Errors: E4003 when the module's body yields nothing.
@@ -17,7 +17,8 @@ crate::ops! {
 
     /// `x * y + z`, rounded once, at every position.
     ///
-    /// Lowerings use it where the op that they lower fuses; no model format has it, so it is no op of core.
+    /// Lowerings create it for ops that are defined with a fused multiply-add, for example interpolation. It is not in
+    /// `core` because no supported model format has it.
     ///
     /// Shapes: the shapes of all three broadcast.
     /// Order: one rounding; `f16` and `bf16` compute in `f32` and round that once.
@@ -31,9 +32,9 @@ crate::ops! {
     }
 }
 
-/// The ops that every dialect's blocks need.
+/// The ops that all dialects share.
 pub const DIALECT: Dialect = Dialect {
     name: "builtin",
-    doc: "Ops that every dialect's blocks need.",
+    doc: "Ops that all dialects share.",
     ops: OPS,
 };

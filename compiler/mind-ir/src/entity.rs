@@ -1,8 +1,8 @@
-//! Dense ids for everything a graph holds.
+//! Dense ids of the ops, values, blocks, regions, types and strings of a graph.
 
 use std::num::NonZeroU32;
 
-/// Declares id types: `Copy`, four bytes, also as an `Option`.
+/// Declares id types that are `Copy` and take four bytes, also as an `Option`.
 macro_rules! entity {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -10,7 +10,11 @@ macro_rules! entity {
         pub struct $name(NonZeroU32);
 
         impl $name {
-            /// The id of the `index`-th entity. Panics past `u32::MAX - 1` entities.
+            /// Returns the id with this index.
+            ///
+            /// # Panics
+            ///
+            /// If `index` is `u32::MAX` or more.
             #[inline]
             pub const fn new(index: usize) -> $name {
                 assert!(index < u32::MAX as usize, "fewer than 2^32 entities");
@@ -20,7 +24,7 @@ macro_rules! entity {
                 }
             }
 
-            /// This id's position in creation order.
+            /// Returns the position in creation order, from 0.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0.get() as usize - 1
@@ -42,9 +46,9 @@ entity! {
     ValueId;
     /// A list of ops with arguments.
     BlockId;
-    /// A place inside an op that holds one block.
+    /// A region of an op, which holds one block.
     RegionId;
-    /// One operand slot, as a link in its value's use list.
+    /// An operand slot, which is a link in the use list of its value.
     UseId;
     /// An interned type.
     Ty;

@@ -1,8 +1,8 @@
-//! The interface of a module: the parts that its users see, other than its ops.
+//! The public interface of a module, except for its ops.
 //!
-//! Names of outputs, descriptions, images and class labels belong to the module and not to a format: passes keep them,
-//! Core text prints them, and each format that has a place for them reads and writes them. The names of inputs are on
-//! their ops.
+//! Names of outputs, descriptions, images and class labels belong to the module, not to a format: passes keep them,
+//! Core text prints them, and each format that can represent them reads and writes them. The names of inputs are
+//! attributes of their ops.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -16,13 +16,13 @@ crate::words! {
         Bgr = "bgr",
         /// One channel of 8 bits.
         Gray = "gray",
-        /// One channel of halves.
+        /// One channel of `f16`.
         Gray16 = "gray16",
     }
 }
 
 impl Color {
-    /// The number of channels.
+    /// Returns the number of channels.
     pub const fn channels(self) -> i64 {
         match self {
             Color::Rgb | Color::Bgr => 3,
@@ -31,26 +31,26 @@ impl Color {
     }
 }
 
-/// The subject of an entry of [`Interface::metadata`].
+/// The key of an entry of [`Interface::metadata`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MetadataKey {
-    /// Who made the module.
+    /// The author.
     Author,
     /// A description of the module.
     Description,
-    /// The terms of its use.
+    /// The license.
     License,
-    /// Its version.
+    /// The version.
     Version,
-    /// An entry with a key of the user.
+    /// An entry with a user-defined key.
     User(String),
 }
 
 impl MetadataKey {
-    /// The words of the predefined keys, in order.
+    /// The names of the predefined keys, in order.
     pub const WORDS: &'static [&'static str] = &["author", "description", "license", "version"];
 
-    /// The key of a word of [`WORDS`](MetadataKey::WORDS).
+    /// Returns the predefined key of a name in [`WORDS`](MetadataKey::WORDS).
     pub fn of_word(word: &str) -> Option<MetadataKey> {
         Some(match word {
             "author" => MetadataKey::Author,
@@ -61,7 +61,7 @@ impl MetadataKey {
         })
     }
 
-    /// The word of the key, or the user's key.
+    /// Returns the name of the key, or the user-defined key.
     pub fn text(&self) -> &str {
         match self {
             MetadataKey::Author => "author",
@@ -78,12 +78,12 @@ impl MetadataKey {
 pub struct Feature {
     /// A description for users; may be empty.
     pub description: String,
-    /// The channels, if callers give or take an image. Its tensor is `[1, channels, height, width]`.
+    /// The channels, if callers pass or receive an image. Its tensor is `[1, channels, height, width]`.
     pub image: Option<Color>,
 }
 
 impl Feature {
-    /// Whether nothing is known.
+    /// Whether there is neither a description nor an image.
     pub fn is_empty(&self) -> bool {
         self.description.is_empty() && self.image.is_none()
     }
@@ -92,23 +92,23 @@ impl Feature {
 /// An output.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// Its name; in text an output without one goes by the number of its value.
+    /// Its name. An output without a name is called `%` and the number of its value in text.
     pub name: Option<String>,
     /// Its other properties.
     pub feature: Feature,
 }
 
-/// The labels of classes.
+/// Class labels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Classes {
-    /// Words.
+    /// Strings.
     Words(Vec<String>),
     /// Integers.
     Numbers(Vec<i64>),
 }
 
 impl Classes {
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         match self {
             Classes::Words(all) => all.len(),
@@ -116,40 +116,40 @@ impl Classes {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Selects the label of the most probable class from an output with one probability per class.
+/// A classifier, which returns the label of the most probable class from an output of one probability per class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Classifier {
-    /// The name under which callers find the label.
+    /// The name of the label for callers.
     pub label: String,
     /// A description of the label for users; may be empty.
     pub description: String,
     /// The labels, in the order of the probabilities.
     pub classes: Classes,
-    /// The name of the output of probabilities.
+    /// The name of the output with the probabilities.
     pub probabilities: String,
 }
 
-/// The parts of a module that its users see, other than its ops and the names of its inputs.
+/// The public interface of a module, except for its ops and the names of its inputs.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// Author, description, license, version and the entries of users.
+    /// Author, description, license, version and user-defined entries.
     pub metadata: BTreeMap<MetadataKey, String>,
-    /// Inputs of which more is known than name and type, by name.
+    /// The properties of inputs that have some, by name.
     pub inputs: BTreeMap<String, Feature>,
     /// The outputs in order; outputs after the last entry have neither a name nor properties.
     pub outputs: Vec<Output>,
-    /// The classifier that the module is.
+    /// The classifier, if the module is one.
     pub classifier: Option<Classifier>,
 }
 
 impl Interface {
-    /// Whether it says nothing.
+    /// Whether it has no metadata, names or properties.
     pub fn is_empty(&self) -> bool {
         self.metadata.is_empty()
             && self.inputs.is_empty()
@@ -157,7 +157,7 @@ impl Interface {
             && self.outputs.iter().all(|own| *own == Output::default())
     }
 
-    /// The name of the output at a position, if it has one.
+    /// Returns the name of the output at a position, if it has one.
     pub fn output_name(&self, at: usize) -> Option<&str> {
         self.outputs.get(at)?.name.as_deref()
     }
@@ -167,7 +167,7 @@ impl Interface {
         self.outputs.get(at).map(|own| &own.feature)
     }
 
-    /// The entry of the output at a position.
+    /// Returns the entry of the output at a position, which is created if it is missing.
     pub fn output_mut(&mut self, at: usize) -> &mut Output {
         if self.outputs.len() <= at {
             self.outputs.resize(at + 1, Output::default());
@@ -175,20 +175,20 @@ impl Interface {
         &mut self.outputs[at]
     }
 
-    /// Names all outputs, in order.
+    /// Sets the names of the outputs, in order.
     pub fn name_outputs<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) {
         for (at, name) in names.into_iter().enumerate() {
             self.output_mut(at).name = Some(name.into());
         }
     }
 
-    /// The position of the output called `name`.
+    /// Returns the position of the output with this name.
     pub fn output_position(&self, name: &str) -> Option<usize> {
         let is_own = |own: &Output| own.name.as_deref() == Some(name);
         self.outputs.iter().position(is_own)
     }
 
-    /// The first rule that the interface of a module with `outputs` outputs breaks, in words.
+    /// Returns a description of the first rule that the interface of a module with `outputs` outputs breaks.
     pub(crate) fn problem(&self, outputs: usize) -> Option<String> {
         let known = self.outputs.len();
         if known > outputs {

@@ -1,69 +1,70 @@
-//! What one kernel can hold: the one predicate of fusion, which groups ops, and of lowering, which makes kernels of
-//! groups.
+//! Rules for the ops that one kernel can compute. Fusion uses them to group ops, and lowering to build a kernel from
+//! each group.
 //!
-//! Ops have a form together if one nest of loops computes them all, each element once. Forms decide; the kinds that
-//! groups are given are names for readers.
+//! Ops have a common [`Form`] if a single loop nest computes all of them, each element once. The form alone decides;
+//! the kinds that groups are given are labels for readers.
 
 use smallvec::SmallVec;
 
 use crate::types::{DType, Dim};
 
-/// What the ops of a kernel run as.
+/// The loop structure of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// One scalar function after the other at the positions of one shape.
+    /// Scalar functions, applied one after the other at the positions of one shape.
     Elementwise,
-    /// Elementwise ops and reductions over the same axes of one shape, row by row.
+    /// Elementwise ops and reductions over the same axes of one shape, computed row by row.
     Rows,
-    /// One contraction, then elementwise ops at its positions; a product may read through transposes.
+    /// One contraction with an epilogue of elementwise ops. A matrix product may read its operands through transposes.
     Contraction,
-    /// A product, rows over its last axis, a product whose left side those are, then elementwise ops at its
-    /// positions: by blocks of rows.
+    /// A matrix product, row-wise ops over its last axis, a second product with these rows on its left side, and an
+    /// epilogue of elementwise ops, computed in blocks of rows.
     Attention,
 }
 
-/// What an op does, as far as forms care.
+/// The classes of ops that forms distinguish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepKind {
     /// One scalar function at every position.
     Elementwise,
-    /// Fewer elements, each from many along axes.
+    /// Reduces elements along axes.
     Reduction,
-    /// Reductions along axes and elementwise ops, with a result of the operand's shape.
+    /// Reductions along axes and elementwise ops, with a result of the operand's shape, for example softmax.
     Normalisation,
-    /// Products of matrices, the last axis of the left side with the last but one of the right side.
+    /// A matrix product, which contracts the last axis of the left side with the second to last axis of the right side.
     Product,
-    /// Any other chains of multiply-adds.
+    /// Any other contraction, for example a convolution.
     Contraction,
-    /// The same elements in order in another shape.
+    /// A reshape.
     View,
-    /// The same elements in the order of other axes.
+    /// A transpose.
     Permute,
-    /// Anything else, which is a kernel by itself.
+    /// Any other op, which is a kernel of its own.
     Other,
 }
 
 /// An op of a kernel.
 #[derive(Clone, Debug)]
 pub struct Step<'s> {
-    /// What it does.
+    /// Its class.
     pub kind: StepKind,
-    /// The bytes of the widest number that it computes with, as [`width`] says.
+    /// The size in bytes of the widest number that it computes with; see [`width`].
     pub width: usize,
-    /// The axes that a reduction or normalisation runs over, a bit each.
+    /// The axes of a reduction or normalisation, as a bit set.
     pub axes: u64,
     /// The shape of its result.
     pub result: &'s [Dim],
-    /// What it reads, operand by operand.
+    /// Its reads, one per operand.
     pub reads: SmallVec<[Read<'s>; 2]>,
-    /// Whether something outside of the kernel reads the result.
+    /// Whether the result is used outside of the kernel.
     pub leaves: bool,
 }
 
-/// The bytes of the widest number that an op on these dtypes computes with; truth values are as wide as what they choose.
+/// Returns the size in bytes of the widest number that an op on these dtypes computes with. Booleans are ignored,
+/// because they are masks as wide as the values that they select.
 ///
-/// Integers of 8 and 16 bits become floats of 32 bits and back in the lanes of these, as `i32` does with `f32`; conversions
-/// between other integers and floats go through `f64`.
+/// Integers of 8 and 16 bits are converted to and from floats in `f32` lanes, and so is `i32` if all floats are `f32`.
+/// Other conversions between integers and floats go through `f64`.
 pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
     let numbers = || {
         dtypes
@@ -83,28 +84,28 @@ pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
     }
 }
 
-/// What an op of a kernel reads.
+/// A read of an op of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Read<'s> {
-    /// Where the value comes from.
+    /// The source of the value.
     pub from: Source,
-    /// Its shape, which the op may broadcast from the right.
+    /// Its shape, which the op may broadcast, aligned at the right.
     pub shape: &'s [Dim],
 }
 
-/// Where a value comes from that an op of a kernel reads.
+/// The source of a value that an op of a kernel reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// It is an operand of the kernel.
+    /// An operand of the kernel.
     Operand,
-    /// It is a constant of one value everywhere.
+    /// A splat constant.
     Constant,
-    /// An earlier step computes it.
+    /// The result of an earlier step.
     Step(usize),
 }
 
 impl Read<'_> {
-    /// The step that computes the value.
+    /// Returns the step that computes the value, if it is a step.
     pub fn step(&self) -> Option<usize> {
         match self.from {
             Source::Step(step) => Some(step),
@@ -114,7 +115,7 @@ impl Read<'_> {
 }
 
 impl Step<'_> {
-    /// The steps that it reads.
+    /// Returns the steps whose results it reads.
     fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         self.reads.iter().filter_map(Read::step)
     }
@@ -128,23 +129,23 @@ impl Step<'_> {
     }
 }
 
-/// Why ops have no form together.
+/// The reason why ops have no common form, for messages.
 pub type Clash = &'static str;
 
-/// A product and a reduction have no form together.
+/// A product and a reduction have no common form.
 pub const PRODUCT_AND_ROWS: Clash = "a product and a reduction run at different positions";
-/// Two products have no form together but in attention.
+/// Two products have no common form other than attention.
 pub const TWO_PRODUCTS: Clash = "two products run at different positions";
-/// What follows a product runs in the vectors of the product.
+/// The epilogue of a product runs in the vectors of the product, so it cannot compute with wider numbers.
 pub const WIDER: Clash = "an op computes with wider numbers than the product";
-/// Elementwise ops of several shapes have no form together.
+/// Elementwise ops of different shapes have no common form.
 pub const POSITIONS: Clash = "the ops run over different positions";
 
-/// The form of `steps`, each after those it reads.
+/// Returns the form of `steps`, which are in topological order.
 ///
 /// # Errors
 ///
-/// Why they have none.
+/// The reason why they have no common form.
 pub fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
     if steps.iter().any(|step| step.kind == StepKind::Other) {
         return Err("an op that copies or looks up runs by itself");
@@ -175,7 +176,7 @@ fn elementwise(steps: &[Step<'_>]) -> Result<(), Clash> {
     require(steps.iter().all(fits), POSITIONS)
 }
 
-/// For each step, whether it is computed from a reduction.
+/// Returns for each step whether it is, or depends on, a reduction.
 fn reduced(steps: &[Step<'_>]) -> Vec<bool> {
     let mut reduced: Vec<bool> = Vec::with_capacity(steps.len());
     for step in steps {
@@ -187,13 +188,13 @@ fn reduced(steps: &[Step<'_>]) -> Vec<bool> {
 
 const UNIT: Dim = Dim::Fixed(1);
 
-/// The shapes of the rows that a kernel works on.
+/// The shapes of the values in a row-wise kernel.
 struct Rows<'s> {
     space: &'s [Dim],
     axes: u64,
-    /// The space with extent 1 along the axes.
+    /// The shape of a reduction's result with `keepdims`: the space with extent 1 along the axes.
     kept: SmallVec<[Dim; 6]>,
-    /// The space without the axes.
+    /// The shape of a reduction's result without `keepdims`: the space without the axes.
     dropped: SmallVec<[Dim; 6]>,
 }
 
@@ -214,26 +215,26 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// The shapes of the first reduction or normalisation of `steps`.
+    /// Returns the shapes for the first reduction or normalisation of `steps`.
     fn first(steps: &[Step<'s>]) -> Option<Rows<'s>> {
         let step = steps.iter().find(|step| step.reduces())?;
         Some(Rows::of(step.reads.first()?.shape, step.axes))
     }
 
-    /// The axes with more than one position, and whether each is reduced.
+    /// Returns for each axis with an extent other than 1 whether it is reduced.
     fn wide(&self) -> impl Iterator<Item = bool> + '_ {
         let wide = (0..self.space.len()).filter(|&at| self.space[at] != UNIT);
         wide.map(|at| self.axes >> at & 1 == 1)
     }
 
-    /// Whether the reduced axes are the last ones.
+    /// Whether the reduced axes are the last ones. Axes of extent 1 are ignored.
     fn is_trailing(&self) -> bool {
         self.wide()
             .skip_while(|reduced| !reduced)
             .all(|reduced| reduced)
     }
 
-    /// Whether the reduced axes are neighbours, and can be one.
+    /// Whether the reduced axes are adjacent, so that they can be merged into one. Axes of extent 1 are ignored.
     fn is_one_axis(&self) -> bool {
         let behind = self.wide().skip_while(|reduced| !reduced);
         behind
@@ -241,12 +242,13 @@ impl<'s> Rows<'s> {
             .all(|reduced| !reduced)
     }
 
-    /// Whether a value of `shape` holds one element per row.
+    /// Whether a value of `shape` has one element per row.
     fn per_row(&self, shape: &[Dim]) -> bool {
         shape == self.kept.as_slice() || shape == self.dropped.as_slice()
     }
 
-    /// Whether at each position of the row `to` reads the element of `from` that belongs to the row.
+    /// Whether an op with a result of shape `to` reads, at each position of a row, the element of `from` of the same
+    /// row.
     fn aligned(&self, from: &[Dim], to: &[Dim]) -> bool {
         if to == self.dropped.as_slice() && to != self.kept.as_slice() {
             return from == to;
@@ -258,7 +260,8 @@ impl<'s> Rows<'s> {
         padded().eq(to.iter().copied()) || padded().eq(self.kept.iter().copied())
     }
 
-    /// Along the reduced axes with more than one position: whether a value of `shape` varies along any, and along all.
+    /// Returns whether a value of `shape` varies along any, and along all, of the reduced axes with an extent other
+    /// than 1. If there are none, both are true.
     fn varies(&self, shape: &[Dim]) -> (bool, bool) {
         let missing = self.space.len().saturating_sub(shape.len());
         let reduced = (0..self.space.len()).filter(|&at| self.axes >> at & 1 == 1);
@@ -317,22 +320,23 @@ impl<'s> Rows<'s> {
     fn check_reads(&self, step: &Step<'_>) -> Result<(), Clash> {
         let mut inner = step.reads.iter().filter(|read| read.step().is_some());
         let aligned = inner.all(|read| self.aligned(read.shape, step.result));
-        require(aligned, "an op reads what belongs to other rows")
+        require(aligned, "an op reads elements of other rows")
     }
 }
 
 const COLUMNS: Clash =
-    "a reduction over axes that are not the last gives one value per column alone";
+    "a reduction over axes that are not the last can only produce one value per column";
 
 fn rowwise(steps: &[Step<'_>]) -> Result<(), Clash> {
     let rows = Rows::first(steps).ok_or("no reduction")?;
-    require(rows.is_one_axis(), "the reduced axes are no neighbours")?;
+    require(rows.is_one_axis(), "the reduced axes are not adjacent")?;
     require(rows.is_trailing() || fits_columns(steps), COLUMNS)?;
     steps.iter().try_for_each(|step| rows.check(step, steps))
 }
 
-/// Whether rows can be reduced side by side, as columns: one reduction is not computed from another, and each result
-/// is one value per row.
+/// Whether the rows can be reduced together as columns, with the inner loop over rows. They cannot if a step is a
+/// normalisation, a reduction depends on another, or a step of the full shape depends on a reduction or leaves the
+/// kernel.
 pub fn fits_columns(steps: &[Step<'_>]) -> bool {
     let Some(rows) = Rows::first(steps) else {
         return false;
@@ -348,14 +352,15 @@ pub fn fits_columns(steps: &[Step<'_>]) -> bool {
     })
 }
 
-/// Whether operand `index` of the contraction at `at` comes from outside; that of a product may be transposed.
+/// Whether operand `index` of the contraction at `at` is not computed in the kernel, except by a transpose if it is a
+/// product.
 fn reads_outside(steps: &[Step<'_>], at: usize, index: usize) -> bool {
     let from = steps[at].reads.get(index).and_then(Read::step);
     let is_product = steps[at].kind == StepKind::Product;
     from.is_none_or(|from| is_product && steps[from].kind == StepKind::Permute)
 }
 
-/// Whether the transpose at `at` reads from outside and only products read it.
+/// Whether the transpose at `at` reads an operand of the kernel and is used only by products of the kernel.
 fn transposes_operand(steps: &[Step<'_>], at: usize) -> bool {
     let mut readers = steps
         .iter()
@@ -364,7 +369,7 @@ fn transposes_operand(steps: &[Step<'_>], at: usize) -> bool {
     steps[at].inner().next().is_none() && !steps[at].leaves && readers.all(is_product)
 }
 
-const OPERAND: Clash = "a product reads what it would have to compute anew for every tile";
+const OPERAND: Clash = "a product reads an operand that it would compute again for every tile";
 const TRANSPOSED: Clash = "a transpose that a product does not read";
 
 fn contraction(steps: &[Step<'_>], product: usize) -> Result<(), Clash> {
@@ -394,7 +399,7 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
     };
     require(
         is_product(first) && is_product(second),
-        "the products are not of stacks of matrices alike",
+        "the operands of the products differ in rank",
     )?;
     let outside = [(first, 0), (first, 1), (second, 1)];
     let outside = outside
@@ -433,7 +438,7 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
             (StepKind::Elementwise, Part::Behind) => {
                 require(
                     before && step.result == space,
-                    "an op reads what belongs to other rows",
+                    "an op reads elements of other rows",
                 )?;
             }
             (StepKind::Elementwise, Part::Scores) => {
@@ -458,18 +463,18 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
     require(connected, "two products without rows between them")
 }
 
-/// Where a step of attention runs.
+/// The part of attention that a step belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// With the first product, position by position.
+    /// The first product and its elementwise ops.
     Scores,
-    /// In the rows between the products.
+    /// The row-wise ops between the products.
     Rows,
-    /// With the second product, position by position.
+    /// The second product and its epilogue.
     Behind,
 }
 
-/// Where each step of attention runs, whose second product is at `second`.
+/// Returns the part of each step of attention. `second` is the second product.
 pub fn parts(steps: &[Step<'_>], second: usize) -> Vec<Part> {
     let mut feeds = vec![false; steps.len()];
     feeds[second] = true;
@@ -487,7 +492,7 @@ pub fn parts(steps: &[Step<'_>], second: usize) -> Vec<Part> {
     (0..steps.len()).map(part).collect()
 }
 
-/// Whether the step at `to` is computed from that at `from`.
+/// Whether the step at `to` is, or depends on, the step at `from`.
 fn reaches(steps: &[Step<'_>], from: usize, to: usize) -> bool {
     let mut reached = vec![false; steps.len()];
     for (at, step) in steps.iter().enumerate().take(to + 1) {

@@ -1,14 +1,16 @@
-//! The arena SSA graph, types, attributes, op tables and the verifier.
+//! The IR: the SSA graph, types, attributes, op tables and the verifier.
 //!
-//! - [`graph`] is one module: ops in nested blocks, with dense ids.
-//! - [`types`], [`attr`] and [`tensor`] are what values and attributes are made of.
-//! - [`interface`] is what users of a module see of it: names of outputs, metadata, images, class labels.
-//! - [`opdef`] declares ops, [`mod@builder`] creates them, [`mod@verify`] types and checks them, [`mod@eval`] computes them.
-//! - [`scalar`] is the table of the functions that elementwise ops apply, each defined to the bit.
-//! - [`listener`] is asked before rewrites and told of them.
+//! - [`graph`] holds one module: ops in nested blocks, with dense ids.
+//! - [`types`], [`attr`] and [`tensor`] are the types and constants of values and attributes.
+//! - [`interface`] is the public interface of a module: names of outputs, metadata, images, class labels.
+//! - [`opdef`] declares ops, [`mod@builder`] creates them, [`mod@verify`] infers types and checks rules, [`mod@eval`]
+//!   evaluates ops.
+//! - [`scalar`] is the table of the functions that elementwise ops apply, each defined bit for bit.
+//! - [`kernel`] decides which ops can share one kernel.
+//! - [`listener`] observes rewrites and may veto them.
 //!
-//! Ops are rows of a dialect's table, written with [`ops!`] and found through a [`opdef::Registry`]; this crate names
-//! none of them but [`builtin::Yield`].
+//! Ops are rows of a dialect's table, written with [`ops!`] and found through a [`opdef::Registry`]. This crate
+//! declares only the ops of [`builtin`].
 
 mod arena;
 pub mod attr;

@@ -1,7 +1,6 @@
-//! What is asked before rewrites and told of them.
+//! Observers of rewrites.
 //!
-//! Engines and passes that rewrite take a [`Listener`]; tools implement it to count, limit, time and
-//! explain rewrites.
+//! Engines and passes that rewrite take a [`Listener`]. Tools implement it to count, limit, time and explain rewrites.
 
 use std::time::Duration;
 
@@ -9,104 +8,106 @@ use mind_diag::{Diagnostic, Span};
 
 use crate::{Graph, OpId, ValueId};
 
-/// Hears of rewrites and may hold them back. Every method has a default that lets all pass unheard.
+/// Observes rewrites and may veto them. The default methods allow every rewrite and record nothing.
 pub trait Listener {
-    /// Whether a rewrite by these rules would be let through.
+    /// Returns whether a rewrite by these rules would be allowed, without recording it.
     fn admits(&self, rules: &[&str]) -> bool {
         let _ = rules;
         true
     }
 
-    /// Lets a rewrite by these rules through, or not. One that is let through is then made, and
-    /// [`applied`](Listener::applied) called for it, in the same order.
+    /// Called before each rewrite; returns whether the rewrite is allowed. For each allowed rewrite,
+    /// [`applied`](Listener::applied) is called afterwards, in the same order.
     fn admit(&mut self, rules: &[&str]) -> bool {
         self.admits(rules)
     }
 
-    /// A rewrite was made.
+    /// Called after each rewrite.
     fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
         let _ = (g, rewrite);
     }
 
-    /// Whether [`missed`](Listener::missed) is to be called for this rule: the reason may cost time.
+    /// Returns whether [`missed`](Listener::missed) should be called for this rule. Engines ask because finding the
+    /// reason may take time.
     fn hears_missed(&self, rule: &str) -> bool {
         let _ = rule;
         false
     }
 
-    /// A rule did not act on the op at `span`, which is of the kind that it starts from.
+    /// Called when a rule did not apply to the op at `span`, although the op has the kind of the rule's root.
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         let _ = (span, rule, reason);
     }
 
-    /// Called with a remark on a search that was cut, or with a warning, for example that rules contradict each other.
+    /// Called with a remark, for example that a search was cut short, or with a warning, for example that rules
+    /// contradict each other.
     fn noted(&mut self, note: &Diagnostic) {
         let _ = note;
     }
 
-    /// What stands at `span` is looked at next.
+    /// Called before the op at `span` is visited.
     fn visit(&mut self, span: Span) {
         let _ = span;
     }
 
-    /// The time since some fixed moment, where rules are to be timed.
+    /// Returns the time since a fixed moment; `None` if rules are not timed.
     fn now(&self) -> Option<Duration> {
         None
     }
 
-    /// A rule took this long.
+    /// Called with the time that a rule took.
     fn spent(&mut self, rule: &str, time: RuleTime) {
         let _ = (rule, time);
     }
 }
 
-/// A listener that lets every rewrite pass and records none.
+/// A listener that allows every rewrite and records nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoopListener;
 
 impl Listener for NoopListener {}
 
-/// How long a rule took.
+/// The time that a rule took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RuleTime {
-    /// Looking for places where it acts.
+    /// Time to search for matches.
     pub matching: Duration,
-    /// Acting on them.
+    /// Time to apply them.
     pub applying: Duration,
 }
 
-/// A rewrite that was made.
+/// A rewrite that was applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Rewrite<'a> {
-    /// The op that was rewritten. It may be erased: its row, place and results are still to be read.
+    /// The op that was rewritten. If it was erased, its table entry, source location and results can still be read.
     pub op: OpId,
-    /// What readers of the op's results read now; the results themselves where it changed in place.
+    /// The values that replace the op's results; the results themselves if the op was changed in place.
     pub values: &'a [ValueId],
-    /// Other values that were made for it.
+    /// Other values that were created for the rewrite.
     pub helpers: &'a [ValueId],
-    /// What led there, in order.
+    /// The rules or patterns that led to the rewrite, in order.
     pub steps: &'a [Step<'a>],
-    /// The modelled cost of what was optimised together.
+    /// The modelled cost of the ops that were optimised together.
     pub cost: Option<CostChange>,
 }
 
 /// A rule or pattern that led to a rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step<'a> {
-    /// Its name.
+    /// The name of the rule.
     pub rule: &'a str,
-    /// Where it is written: a rule file and the line there.
+    /// The rule file and the line of the rule; `None` if it is built in.
     pub place: Option<(&'a str, usize)>,
-    /// The words of its class.
+    /// The name of its class of exactness.
     pub class: &'a str,
-    /// Whether it was read from right to left.
+    /// Whether it was applied from right to left.
     pub reversed: bool,
-    /// Where the op stands at which it matched.
+    /// The source location of the op at which it matched.
     pub span: Span,
 }
 
 impl<'a> Step<'a> {
-    /// A pattern or pass that keeps every bit and stands in no rule file, at the op at `span`.
+    /// Returns the step of a built-in pattern or pass, which is exact, at the op at `span`.
     pub fn built_in(rule: &'a str, span: Span) -> Step<'a> {
         Step {
             rule,

@@ -7,12 +7,12 @@ use std::hash::BuildHasher;
 use crate::entity::Sym;
 use crate::table::{Slab, Table, Text};
 
-/// The names and dimension symbols of one graph, each stored once.
+/// The names and dimension symbols of one graph, interned.
 #[derive(Clone, Default)]
 pub struct Symbols {
     text: Text,
     ends: Table<u32>,
-    /// Empty while there are at most [`SCANNED`] strings, which are found by comparing.
+    /// Empty while there are at most [`SCANNED`] strings, because scanning so few is faster than hashing.
     lookup: HashTable<Sym>,
 }
 
@@ -20,10 +20,10 @@ const SCANNED: usize = 8;
 const BYTES: usize = 64;
 
 impl Symbols {
-    /// What an empty table takes of a slab.
+    /// The slab units that an empty table takes.
     pub(crate) const UNITS: usize = Slab::units::<u8>(BYTES) + Slab::units::<u32>(SCANNED);
 
-    /// An empty table that begins in `slab`.
+    /// Returns an empty table whose first rows are in `slab`.
     pub(crate) fn in_slab(slab: &mut Slab) -> Symbols {
         Symbols {
             text: Text::new(slab.table(BYTES)),
@@ -32,7 +32,7 @@ impl Symbols {
         }
     }
 
-    /// The symbol for `name`, new or known.
+    /// Interns `name` and returns its symbol.
     pub fn intern(&mut self, name: &str) -> Sym {
         if let Some(found) = self.find(name) {
             return found;
@@ -50,7 +50,7 @@ impl Symbols {
         sym
     }
 
-    /// The symbol for `name` if it was interned.
+    /// Returns the symbol of `name` if it was interned.
     #[inline]
     pub fn find(&self, name: &str) -> Option<Sym> {
         if self.ends.len() <= SCANNED {
@@ -75,17 +75,17 @@ impl Symbols {
         None
     }
 
-    /// The text of `sym`.
+    /// Returns the text of `sym`.
     pub fn get(&self, sym: Sym) -> &str {
         slice(&self.text, &self.ends, sym)
     }
 
-    /// How many strings are held.
+    /// Returns the number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether no string is held.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -1,28 +1,28 @@
-//! The growing tables of a graph: one allocation for all of them, as long as they stay small enough.
+//! The growable tables of a graph. All of them share one allocation until one grows beyond its part.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Memory in which several tables begin.
+/// Memory for the first rows of several tables.
 ///
-/// Tables from [`Slab::table`] point into it: whoever owns them must keep the slab until they are dropped.
+/// Tables from [`Slab::table`] point into it, so the owner of the tables must keep the slab until they are dropped.
 pub(crate) struct Slab {
     /// From `Box::into_raw`.
     memory: NonNull<[MaybeUninit<Unit>]>,
     used: usize,
 }
 
-/// The unit of a slab, as large as its alignment, which suits every row.
+/// The unit of a slab. Its alignment suits every row type.
 type Unit = u128;
 
 // SAFETY: a slab owns its memory, which only tables read and write.
 unsafe impl Send for Slab {}
-// SAFETY: a shared slab has no operation.
+// SAFETY: no method takes a shared slab.
 unsafe impl Sync for Slab {}
 
 impl Slab {
-    /// A slab of `units`, the sum of what [`Slab::units`] says of the tables to come.
+    /// Returns a slab of `units`, the sum of [`Slab::units`] of its tables.
     pub(crate) fn new(units: usize) -> Slab {
         let memory = Box::into_raw(Box::new_uninit_slice(units));
         Slab {
@@ -31,7 +31,11 @@ impl Slab {
         }
     }
 
-    /// What a table of `capacity` rows takes of a slab. Panics where no memory could hold them.
+    /// Returns the units that a table of `capacity` rows takes.
+    ///
+    /// # Panics
+    ///
+    /// If the size in bytes overflows.
     pub(crate) const fn units<T: Copy>(capacity: usize) -> usize {
         const { assert!(align_of::<T>() <= align_of::<Unit>()) };
         match capacity.checked_mul(size_of::<T>()) {
@@ -40,12 +44,16 @@ impl Slab {
         }
     }
 
-    /// A table with room for `capacity` rows. Panics where the slab has no room left for it.
+    /// Returns a table with room for `capacity` rows.
+    ///
+    /// # Panics
+    ///
+    /// If the slab does not have enough units left.
     pub(crate) fn table<T: Copy>(&mut self, capacity: usize) -> Table<T> {
         let start = self.used;
         self.used += Slab::units::<T>(capacity);
         assert!(self.used <= self.memory.len(), "the slab has room");
-        // SAFETY: `start` is within the memory, and no other table gets what lies between it and `used`.
+        // SAFETY: `start` is within the memory, and no other table gets the units between it and `used`.
         let first = unsafe { self.memory.cast::<Unit>().add(start) };
         Table {
             first: first.cast(),
@@ -58,18 +66,19 @@ impl Slab {
 
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: the memory is a box's, given up in `new`.
+        // SAFETY: the memory is from `Box::into_raw` in `new`.
         drop(unsafe { Box::from_raw(self.memory.as_ptr()) });
     }
 }
 
-/// A growing table of rows that need no drop. Once it outgrows its part of a slab it has an allocation of its own.
+/// A growable table of rows without a destructor. It has an allocation of its own once it has outgrown its part of a
+/// slab.
 pub(crate) struct Table<T: Copy> {
     /// `capacity` rows, of which `len` are initialised.
     first: NonNull<T>,
     len: usize,
     capacity: usize,
-    /// Whether the rows are those of a `Vec` of this capacity.
+    /// Whether the rows are the allocation of a `Vec` of this capacity.
     owned: bool,
 }
 
@@ -96,8 +105,8 @@ impl<T: Copy> Table<T> {
         if self.capacity - self.len < rows.len() {
             self.reserve(rows.len());
         }
-        // SAFETY: there is room for `rows` behind the `len` rows, and they lie elsewhere, as the table is
-        // borrowed for writing.
+        // SAFETY: there is room for `rows` after the `len` rows, and they do not overlap, because the table is borrowed
+        // mutably.
         unsafe {
             let end = self.first.add(self.len).as_ptr();
             std::ptr::copy_nonoverlapping(rows.as_ptr(), end, rows.len());
@@ -105,7 +114,7 @@ impl<T: Copy> Table<T> {
         self.len += rows.len();
     }
 
-    /// Makes room for `more` rows.
+    /// Reserves room for `more` rows.
     #[cold]
     pub(crate) fn reserve(&mut self, more: usize) {
         if self.capacity - self.len >= more {
@@ -123,12 +132,12 @@ impl<T: Copy> Table<T> {
         *self = Table::from(rows);
     }
 
-    /// The allocation that is the table's own, if it has one; the table is then empty.
+    /// Returns the table's own allocation, if it has one, and leaves the table empty.
     fn take(&mut self) -> Option<Vec<T>> {
         if !self.owned {
             return None;
         }
-        // SAFETY: the rows are those of a `Vec` of this length and capacity, and no longer the table's.
+        // SAFETY: the rows are the allocation of a `Vec` of this length and capacity, which the table no longer uses.
         let rows = unsafe { Vec::from_raw_parts(self.first.as_ptr(), self.len, self.capacity) };
         (self.len, self.capacity, self.owned) = (0, 0, false);
         Some(rows)
@@ -181,12 +190,12 @@ impl<T: Copy> Deref for Table<T> {
 impl<T: Copy> DerefMut for Table<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: `len` rows are initialised, and the table is borrowed for as long as they are.
+        // SAFETY: `len` rows are initialised, and the table is borrowed mutably for as long as they are.
         unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
     }
 }
 
-/// A growing text in a table.
+/// A growable text in a table.
 #[derive(Clone, Default)]
 pub(crate) struct Text {
     /// Valid UTF-8.
@@ -194,7 +203,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// An empty text in an empty table.
+    /// Returns an empty text that is stored in an empty table.
     pub(crate) fn new(bytes: Table<u8>) -> Text {
         assert!(bytes.is_empty(), "a text begins empty");
         Text { bytes }
@@ -212,7 +221,7 @@ impl Deref for Text {
 
     #[inline]
     fn deref(&self) -> &str {
-        // SAFETY: the table began empty, and only whole texts are appended.
+        // SAFETY: the table was empty at first, and only `str`s are appended.
         unsafe { std::str::from_utf8_unchecked(&self.bytes) }
     }
 }

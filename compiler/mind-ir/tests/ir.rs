@@ -1,4 +1,4 @@
-//! The graph, the op table and the verifier, on a dialect of the tests' own.
+//! Tests of the graph, the op table and the verifier, with a dialect of their own.
 
 #[path = "ir/edit.rs"]
 mod edit;

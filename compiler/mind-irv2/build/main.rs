@@ -1,4 +1,4 @@
-//! Lists the shipped families and plans, so that one more is a folder and nothing else.
+//! Generates the table of shipped families and plans, so that adding one only takes a new folder.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("shipped.rs"), text)
 }
 
-/// A row with the texts of a plan.
+/// Appends a row with the texts of a plan.
 fn plan(text: &mut String, folder: &Path) {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let layers = |file: &str| {
@@ -57,19 +57,19 @@ fn plan(text: &mut String, folder: &Path) {
     );
 }
 
-/// A row with the name of a folder and the text of its file.
+/// Appends a row with the name of a folder and the text of its file.
 fn entry(text: &mut String, folder: &Path, file: &str) {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let _ = writeln!(text, "    ({name:?}, [{}]),", included(&folder.join(file)));
 }
 
-/// The text of a file as an expression; the file is watched.
+/// Returns an expression for the text of a file, and makes cargo watch the file.
 fn included(path: &Path) -> String {
     println!("cargo:rerun-if-changed={}", path.display());
     format!("include_str!({:?})", path.display())
 }
 
-/// The folders in a folder, by name.
+/// Returns the folders in a folder, sorted by name.
 fn folders(parent: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(parent)?.map(|entry| entry.map(|entry| entry.path()));
     let mut all = entries.collect::<io::Result<Vec<PathBuf>>>()?;

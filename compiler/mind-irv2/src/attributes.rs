@@ -1,55 +1,55 @@
-//! Numbers of a model that most models leave at a value that changes nothing.
+//! Optional hyperparameters with neutral defaults.
 
-/// A number that kernels read from a document's `config`.
+/// A hyperparameter that kernels read from the `config` of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attribute {
-    /// What embeddings of tokens are multiplied by.
+    /// The factor of token embeddings.
     EmbeddingScale,
-    /// What is added to a sum of residuals is multiplied by it first.
+    /// The factor of each term that is added to the residual stream.
     ResidualScale,
-    /// What products of queries and keys are multiplied by; 0 for `1 / sqrt(head_dim)`.
+    /// The factor of attention scores; 0 for `1 / sqrt(head_dim)`.
     AttentionScale,
-    /// `c` of `c tanh(score / c)`; 0 for scores that are not capped.
+    /// `c` of the softcap `c tanh(score / c)`; 0 for none.
     AttnLogitSoftcap,
-    /// What logits are multiplied by.
+    /// The factor of logits.
     LogitScale,
-    /// `c` of `c tanh(logit / c)`; 0 for logits that are not capped.
+    /// `c` of the softcap `c tanh(logit / c)`; 0 for none.
     FinalLogitSoftcap,
-    /// What is added to the gains of normalisations.
+    /// The offset that is added to the gains of normalisations.
     GammaOffset,
-    /// How many positions a query of the layers in `sliding_layers` sees, itself included; 0 for all.
+    /// The number of positions that a query of `sliding_layers` sees, including its own; 0 for all.
     SlidingWindow,
-    /// The base of the frequencies in the layers of `sliding_layers`; 0 for that of all layers.
+    /// The rotary base in `sliding_layers`; 0 for that of the other layers.
     LocalRopeTheta,
-    /// 1 where the MLP reads the input of the layer, 0 where it reads what attention made of it.
+    /// 1 if the MLP reads the input of the layer in parallel with attention, 0 if it reads the output of attention.
     ParallelResidual,
-    /// The position that the first token has; the token in front of that number is padding.
+    /// The position of the first token. If it is not 0, the token with the id one less is padding, as in RoBERTa.
     PositionOffset,
-    /// Rows of the table of positions in front of that of the first position, which no token has.
+    /// Unused rows at the start of the position table, before that of the first position.
     PositionStart,
-    /// Rows of the table of kinds of tokens.
+    /// Rows of the token type table.
     TypeVocabSize,
-    /// Classes of distances, each of which adds its number to the scores of each head.
+    /// Relative position buckets, each of which adds a bias to the scores of each head.
     RelativeBuckets,
-    /// The distance from which on all are of the last class.
+    /// The distance from which on all distances are in the last bucket.
     RelativeDistance,
-    /// 1 where the MLP has a gate.
+    /// 1 if the MLP has a gate.
     GatedAct,
-    /// Rows and columns of pixels of an image.
+    /// Height and width of an image in pixels.
     ImageSize,
-    /// Rows and columns of pixels of a patch of an image, which is a position.
+    /// Height and width in pixels of a patch of an image. Each patch is a position.
     PatchSize,
-    /// Numbers of a pixel.
+    /// Channels of a pixel.
     NumChannels,
-    /// Numbers of a frame of sound.
+    /// Mel bins of an audio frame.
     MelBins,
 }
 
-/// A row of the table.
+/// The properties of an attribute.
 struct Row {
     attribute: Attribute,
     key: &'static str,
-    /// The value that changes nothing, which documents leave out.
+    /// The value without effect, which documents omit.
     neutral: f64,
     is_valid: fn(f64) -> bool,
     expected: &'static str,
@@ -91,7 +91,7 @@ const AT_LEAST_ZERO: (fn(f64) -> bool, &str) = (is_at_least_zero, "a number from
 const TRUTH: (fn(f64) -> bool, &str) = (is_truth, "0 or 1");
 const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
-/// Every attribute, in the order of their declaration.
+/// Every attribute, in declaration order.
 #[rustfmt::skip]
 const ROWS: [Row; 20] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
@@ -117,27 +117,27 @@ const ROWS: [Row; 20] = [
 ];
 
 impl Attribute {
-    /// Every attribute.
+    /// Returns every attribute.
     pub fn all() -> impl Iterator<Item = Attribute> {
         ROWS.iter().map(|row| row.attribute)
     }
 
-    /// The attribute that documents call `key`.
+    /// Returns the attribute with the key `key` in documents.
     pub fn parse(key: &str) -> Option<Attribute> {
         Attribute::all().find(|own| own.key() == key)
     }
 
-    /// What documents call it.
+    /// Returns its key in documents.
     pub fn key(self) -> &'static str {
         ROWS[self as usize].key
     }
 
-    /// The value that changes nothing.
+    /// Returns the value without effect.
     pub fn neutral(self) -> f64 {
         ROWS[self as usize].neutral
     }
 
-    /// Whether it counts something, which documents write without a fraction.
+    /// Returns whether it is a count, which documents write without a fraction.
     pub(crate) fn is_count(self) -> bool {
         matches!(
             self,
@@ -154,7 +154,7 @@ impl Attribute {
         )
     }
 
-    /// What `value` should be instead; `None` if it is a value of this attribute.
+    /// Returns a description of the expected values if `value` is invalid; `None` if it is valid.
     pub(crate) fn problem(self, value: f64) -> Option<&'static str> {
         let row = &ROWS[self as usize];
         (!(row.is_valid)(value)).then_some(row.expected)
@@ -172,7 +172,7 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// The value of `attribute`.
+    /// Returns the value of `attribute`.
     pub fn get(&self, attribute: Attribute) -> f64 {
         self.0[attribute as usize]
     }
@@ -182,14 +182,14 @@ impl Attributes {
         self.0[attribute as usize] = value;
     }
 
-    /// The attributes that have another value than the one that changes nothing.
+    /// Returns the attributes that do not have their neutral value.
     pub fn set_ones(&self) -> impl Iterator<Item = (Attribute, f64)> + '_ {
         let all = Attribute::all().map(|own| (own, self.get(own)));
         all.filter(|(own, value)| *value != own.neutral())
     }
 }
 
-/// What the MLP does to each element in between.
+/// The activation function of the MLP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Activation {
     /// `x sigmoid(x)`.
@@ -197,9 +197,9 @@ pub enum Activation {
     Silu,
     /// `x / 2 (1 + erf(x / sqrt(2)))`.
     Gelu,
-    /// The same with `tanh` instead of `erf`.
+    /// `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`, an approximation of `gelu`.
     GeluTanh,
-    /// `x` where it is positive, else 0.
+    /// `x` if it is positive, else 0.
     Relu,
     /// The square of `relu`.
     Relu2,
@@ -215,7 +215,7 @@ impl Activation {
         Activation::Relu2,
     ];
 
-    /// The word in documents.
+    /// Returns its name in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Activation::Silu => "silu",
@@ -226,7 +226,7 @@ impl Activation {
         }
     }
 
-    /// The activation called `name`.
+    /// Returns the activation called `name`.
     pub fn parse(name: &str) -> Option<Activation> {
         Activation::ALL.into_iter().find(|own| own.name() == name)
     }
@@ -237,10 +237,10 @@ impl Activation {
 pub struct Layers([u64; crate::config::MAX_COUNT / 64]);
 
 impl Layers {
-    /// No layer.
+    /// The empty set.
     pub const NONE: Layers = Layers([0; crate::config::MAX_COUNT / 64]);
 
-    /// These layers; those that no model has are left out.
+    /// Returns the set of these layers. Layers past the most that a model may have are ignored.
     pub fn of(layers: impl IntoIterator<Item = usize>) -> Layers {
         let mut all = Layers::NONE;
         for layer in layers {
@@ -251,19 +251,19 @@ impl Layers {
         all
     }
 
-    /// Whether `layer` is one of them.
+    /// Returns whether `layer` is in the set.
     pub fn has(&self, layer: usize) -> bool {
         self.0
             .get(layer / 64)
             .is_some_and(|word| word >> (layer % 64) & 1 == 1)
     }
 
-    /// The layers, in order.
+    /// Returns the layers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..crate::config::MAX_COUNT).filter(|&layer| self.has(layer))
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         *self == Layers::NONE
     }

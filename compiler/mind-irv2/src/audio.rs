@@ -1,23 +1,23 @@
-//! Sound that a model reads in place of tokens.
+//! Audio input of a model, which replaces tokens.
 
 use crate::attributes::Attribute;
 use crate::config::Config;
 use crate::kernels::FEATURE_WINDOWS;
 
-/// A row, the one in front of it and the one behind it.
+/// The rows of a window: a row and its two neighbours.
 pub(crate) const WINDOW: usize = 3;
 
-/// The sizes of a piece of sound: frames of features, of which a position has two.
+/// The size of an audio input. A position takes two frames of features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Audio {
-    /// Numbers of a frame.
+    /// Mel bins of a frame.
     pub mel_bins: usize,
-    /// Frames, all of which are read.
+    /// The number of frames, all of which are read.
     pub frames: usize,
 }
 
 impl Audio {
-    /// Those that the stack of layers of `config` reads; `None` if it reads something else.
+    /// Returns the size of the audio that the stack of layers of `config` reads; `None` if it does not read audio.
     pub(crate) fn of(config: &Config) -> Option<Audio> {
         let mut nodes = config.family.nodes();
         let has_step = nodes.any(|node| node.op() == FEATURE_WINDOWS);
@@ -27,18 +27,19 @@ impl Audio {
         })
     }
 
-    /// Numbers of all frames.
+    /// Returns the elements of all frames.
     pub fn elements(self) -> usize {
         self.mel_bins.saturating_mul(self.frames)
     }
 
-    /// Numbers of a frame and its neighbours.
+    /// Returns the elements of a window of frames.
     pub fn window_elements(self) -> usize {
         self.mel_bins.saturating_mul(WINDOW)
     }
 
-    /// Every `step`-th of `rows` rows of `width` numbers beside its neighbours, of each number that of the row in front, its
-    /// own and that of the row behind; zeros beyond both ends.
+    /// Returns the windows of every `step`-th of `rows` rows of `width` elements: im2col for a convolution of width 3.
+    /// For each element, a window has that of the previous row, of the row itself and of the next row; zeros beyond
+    /// both ends.
     pub fn windows(rows: &[f32], width: usize, step: usize) -> Vec<f32> {
         let count = rows.len().checked_div(width).unwrap_or(0);
         let mut all = Vec::with_capacity(count.div_ceil(step.max(1)) * width * WINDOW);

@@ -1,20 +1,20 @@
-//! Codes of what is wrong with documents, as the catalogue of `mind-diag` has them.
+//! Error codes of IR v2 documents, from the catalogue of `mind-diag`.
 
 use mind_diag::Code;
 
-/// A key that must stand there is missing.
+/// A required key is missing.
 pub const MISSING: Code = Code(4202);
-/// A key that the format does not have.
+/// The format does not have this key.
 pub const UNKNOWN_KEY: Code = Code(4203);
-/// A value of the wrong kind.
+/// A value has the wrong type.
 pub const KIND: Code = Code(4204);
 /// A hyperparameter out of its range.
 pub const RANGE: Code = Code(4205);
-/// A name that the format does not have, or that nothing declares.
+/// A name is unknown or undeclared.
 pub const NAME: Code = Code(4206);
-/// Something said twice.
+/// A duplicate entry.
 pub const TWICE: Code = Code(4207);
-/// A size that is not the one that follows from the configuration.
+/// A size differs from the one that follows from the configuration.
 pub const SIZE: Code = Code(4208);
 /// Nodes that do not compute the model.
 pub const FLOW: Code = Code(4209);

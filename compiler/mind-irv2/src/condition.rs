@@ -6,26 +6,26 @@
 //! cmp  := '>' | '>=' | '<' | '<=' | '==' | '!='
 //! ```
 //!
-//! A word alone holds when its value is greater than 0.
+//! A word without a comparison holds if its value is greater than 0, for example `has_lm_head`.
 
 use thiserror::Error;
 
 use crate::attributes::Attribute;
 use crate::config::Config;
 
-/// Negations and parentheses within each other.
+/// The most nested negations and parentheses.
 const MAX_DEPTH: usize = 32;
-/// Bytes of a condition.
+/// The most bytes of a condition.
 const MAX_LENGTH: usize = 1000;
 
-/// What a model is run for.
+/// The mode in which a model runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Many positions at once.
+    /// Prefill: many positions at once.
     Prefill,
-    /// One position behind others.
+    /// A decode step: one position after earlier ones.
     Decode,
-    /// Gradients.
+    /// The backward pass, which computes gradients.
     Backward,
 }
 
@@ -33,7 +33,7 @@ impl Mode {
     /// The modes of inference.
     pub const INFERENCE: [Mode; 2] = [Mode::Prefill, Mode::Decode];
 
-    /// The word in conditions.
+    /// Returns its word in conditions.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Prefill => "prefill",
@@ -48,7 +48,7 @@ impl Mode {
     }
 }
 
-/// A word with its value.
+/// A word of conditions, and the function that computes its value.
 struct Word {
     name: &'static str,
     value: fn(&Config, Mode) -> f64,
@@ -62,10 +62,10 @@ fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// The layer of a node or a buffer, from 0.
+/// The word for the layer of a node or a buffer, from 0.
 const LAYER: &str = "layer";
 
-/// Keys of the configuration, truth values of `meta`, and words of their own.
+/// All words: keys of the configuration, flags of `meta`, and words that only conditions have.
 const WORDS: &[Word] = &[
     word("num_layers", |config, _| config.num_layers as f64),
     word("hidden_size", |config, _| config.hidden_size as f64),
@@ -123,7 +123,7 @@ enum Cmp {
     Differs,
 }
 
-/// Longer spellings precede their own prefixes.
+/// Longer spellings precede their prefixes, because the first match is taken.
 const COMPARISONS: [(&str, Cmp); 6] = [
     (">=", Cmp::AtLeast),
     ("<=", Cmp::AtMost),
@@ -133,7 +133,7 @@ const COMPARISONS: [(&str, Cmp); 6] = [
     ("<", Cmp::Less),
 ];
 
-/// A condition that was read.
+/// A parsed condition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Condition(Term);
 
@@ -146,34 +146,34 @@ enum Term {
     Mode(Mode),
 }
 
-/// Why a text is no condition.
+/// The reason why a text is not a condition.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ConditionError {
-    /// A word that conditions do not have.
+    /// An unknown word.
     #[error(
-        "the condition names `{0}`, which is no key of the configuration and no word of conditions"
+        "the condition names `{0}`, which is neither a key of the configuration nor a word of conditions"
     )]
     Unknown(String),
-    /// Something else than the grammar asks for.
+    /// A syntax error.
     #[error("the condition has {found} where {expected} is expected, at byte {at}")]
     Expected {
-        /// What stands there.
+        /// The text found.
         found: String,
-        /// What must stand there.
+        /// The expected syntax.
         expected: &'static str,
-        /// The place in the text.
+        /// The byte offset in the text.
         at: usize,
     },
-    /// Too many parentheses.
+    /// Too many nested parentheses.
     #[error("the condition is nested deeper than the limit of {MAX_DEPTH}")]
     Depth,
-    /// A text longer than any condition.
+    /// The text is too long.
     #[error("the condition is longer than the limit of {MAX_LENGTH} bytes")]
     Length,
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
     ///
@@ -191,12 +191,13 @@ impl Condition {
         }
     }
 
-    /// Whether the value of `word` says something to it.
+    /// Returns whether the condition depends on `word`.
     pub fn names(&self, word: &str) -> bool {
         names(&self.0, word)
     }
 
-    /// Whether it holds for the model of `config` in `mode`, for the layer of `config` or, if it names none, for some.
+    /// Returns whether it holds for the model of `config` in `mode`: for the layer of `config` or, if that is `None`,
+    /// for any layer.
     pub fn holds(&self, config: &Config, mode: Mode) -> bool {
         if config.layer().is_none() && self.names(LAYER) {
             let mut layers = 0..config.num_layers;

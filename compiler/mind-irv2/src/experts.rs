@@ -1,4 +1,4 @@
-//! Mixtures of experts: MLPs of which each token has some.
+//! Mixtures of experts: layers whose tokens are routed to some of several MLPs.
 
 use crate::attributes::Layers;
 use crate::config::Parameters;
@@ -6,44 +6,44 @@ use crate::config::Parameters;
 /// The experts of a model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Experts {
-    /// How many a layer has.
+    /// The number of experts in a layer.
     pub count: usize,
-    /// How many compute a token; at most `count`.
+    /// The number of experts that compute a token; at most `count`.
     pub per_token: usize,
-    /// The width of each.
+    /// The width of each expert.
     pub width: usize,
-    /// The width of the one that computes every token; 0 if there is none.
+    /// The width of the shared expert, which computes every token; 0 if there is none.
     pub shared_width: usize,
-    /// Whether the shares of the experts of a token add up to 1.
+    /// Whether the routing weights of a token are normalised to a sum of 1.
     pub normalised: bool,
-    /// The layers that have one MLP instead.
+    /// The layers that have a single MLP instead.
     pub dense_layers: Layers,
 }
 
-/// Which layers have a buffer or a node.
+/// The layers that have a buffer or a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Among {
-    /// All.
+    /// All layers.
     #[default]
     Every,
-    /// Those with one MLP.
+    /// Layers with a single MLP.
     Dense,
-    /// Those with experts.
+    /// Layers with experts.
     Experts,
 }
 
 impl Among {
-    /// Each, with the word in plans; `Every` has none.
+    /// The words in plans; `Every` has none.
     const WORDS: [(&'static str, Among); 2] =
         [("dense", Among::Dense), ("experts", Among::Experts)];
 
-    /// The layers called `word`.
+    /// Returns the layers denoted by `word`.
     pub(crate) fn parse(word: &str) -> Option<Among> {
         let found = Among::WORDS.iter().find(|(own, _)| *own == word);
         found.map(|(_, among)| *among)
     }
 
-    /// Whether a layer that has experts, or has none, is one of them.
+    /// Returns whether they include a layer with experts, or without if `has_experts` is false.
     pub fn has(self, has_experts: bool) -> bool {
         match self {
             Among::Every => true,
@@ -52,7 +52,7 @@ impl Among {
         }
     }
 
-    /// Whether any layer of the model is one of them.
+    /// Returns whether the model has any of these layers.
     pub fn occurs(self, parameters: &Parameters) -> bool {
         self == Among::Every
             || (0..parameters.num_layers).any(|layer| self.has(parameters.has_experts(layer)))
@@ -60,7 +60,7 @@ impl Among {
 }
 
 impl Parameters {
-    /// Whether `layer` has experts.
+    /// Returns whether `layer` has experts.
     pub fn has_experts(&self, layer: usize) -> bool {
         let experts = self.experts.as_ref();
         experts.is_some_and(|own| !own.dense_layers.has(layer))

@@ -1,23 +1,23 @@
-//! Images that a model reads in place of tokens.
+//! Image input of a model, which replaces tokens.
 
 use crate::attributes::{Attribute, Attributes};
 use crate::family::Family;
 use crate::kernels::PATCH_PROJECT;
 use crate::layout::dims::Dim;
 
-/// The sizes of an image: a square of square patches, of which each is a position.
+/// The size of an image: a square of square patches, each of which is a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Image {
-    /// Rows and columns of pixels.
+    /// Height and width in pixels.
     pub size: usize,
-    /// Rows and columns of pixels of a patch, which divide those of the image.
+    /// Height and width of a patch in pixels, which divide those of the image.
     pub patch: usize,
-    /// Numbers of a pixel.
+    /// Channels of a pixel.
     pub channels: usize,
 }
 
 impl Image {
-    /// Those that models of `family` with these numbers read; `None` if they read tokens.
+    /// Returns the images that models of `family` with these attributes read; `None` if they read tokens.
     pub(crate) fn of(family: Family, attributes: &Attributes) -> Option<Image> {
         let count = |attribute| attributes.get(attribute) as usize;
         let has_extents = Dim::Patches.is_of(family) || Dim::PatchElements.is_of(family);
@@ -30,34 +30,35 @@ impl Image {
         })
     }
 
-    /// Patches of a row, and rows of them.
+    /// Returns the number of patches in a row, which is also the number of rows.
     pub fn grid(self) -> usize {
         self.size.checked_div(self.patch).unwrap_or(0)
     }
 
-    /// Patches, row by row.
+    /// Returns the number of patches.
     pub fn patches(self) -> usize {
         self.grid().saturating_mul(self.grid())
     }
 
-    /// Positions: that of the image as a whole, then one for each patch.
+    /// Returns the number of positions: one for the whole image, and one for each patch.
     pub fn positions(self) -> usize {
         self.patches().saturating_add(1)
     }
 
-    /// Numbers of a patch: of each channel its rows.
+    /// Returns the elements of a patch, which are stored by channel, row and column.
     pub fn patch_elements(self) -> usize {
         let pixels = self.patch.saturating_mul(self.patch);
         pixels.saturating_mul(self.channels)
     }
 
-    /// Numbers of the image: of each channel its rows.
+    /// Returns the elements of an image, which are stored by channel, row and column.
     pub fn elements(self) -> usize {
         let pixels = self.size.saturating_mul(self.size);
         pixels.saturating_mul(self.channels)
     }
 
-    /// The patches of an image of as many numbers as [`elements`](Image::elements) says, one after the other.
+    /// Returns the patches of an image one after the other, in row-major order. The length of `pixels` must be
+    /// [`elements`](Image::elements).
     pub fn split(self, pixels: &[f32]) -> Vec<f32> {
         let mut all = Vec::with_capacity(pixels.len());
         for (down, across) in (0..self.patches()).map(|at| (at / self.grid(), at % self.grid())) {

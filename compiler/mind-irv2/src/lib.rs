@@ -1,8 +1,8 @@
 //! IR v2: documents that describe models.
 //!
-//! [`Config`] is the description that everything else follows from: the plan of its [`Family`] makes of it the
-//! buffers and nodes of a [`Document`], by the kernels of [`kernels`]. [`read`](fn@read) accepts both dialects of the format,
-//! [`write`](fn@write) gives one. [`graph`] makes modules of a description.
+//! All data of a document follow from a [`Config`]: the plan of its [`Family`] determines the buffers and nodes of a
+//! [`Document`], which call the kernels of [`kernels`]. [`read`](fn@read) accepts both dialects of the format, and
+//! [`write`](fn@write) emits one. [`graph`] builds modules of the core dialect.
 
 mod attributes;
 mod audio;

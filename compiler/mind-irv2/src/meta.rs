@@ -1,8 +1,8 @@
-//! Words of `meta` that reading and writing share.
+//! Keys of `meta` that reading and writing share.
 
 use crate::family::Family;
 
-/// The tensors of a layer that a key of `weight_dtypes` means; a whole buffer means each of its tensors.
+/// Returns the tensors of a layer that a key of `weight_dtypes` denotes. The name of a buffer denotes all its tensors.
 pub(crate) fn parts_of(family: Family, key: &str) -> Vec<&'static str> {
     let layered = family.buffers().iter();
     let layered = layered.filter(|own| own.scope.is_layered());

@@ -1,4 +1,4 @@
-//! The object that says how rotary embeddings are stretched, as Hugging Face writes it.
+//! Reads the object of Hugging Face that describes the scaling of rotary embeddings.
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::scalar::math::log_f64;
@@ -8,13 +8,13 @@ use crate::codes;
 use crate::config::{RopeScaling, Yarn};
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 
-/// The base of the frequencies in every family whose configuration does not say one.
+/// The default base of the frequencies.
 pub(crate) const DEFAULT_THETA: f64 = 10_000.0;
 
-/// The context that a stretched model was trained on.
+/// The key of the original context, on which a model with scaled frequencies was trained.
 pub(crate) const ORIGINAL_CONTEXT: &str = "original_max_position_embeddings";
 
-/// The keys of an object that are read where it says `scaling`.
+/// Returns the keys that are read for `scaling`.
 pub(crate) fn keys(scaling: RopeScaling) -> &'static [&'static str] {
     match scaling {
         RopeScaling::None => &["rope_type", "type"],
@@ -56,7 +56,7 @@ fn error(code: Code, span: Span, message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(span, message).code(code))
 }
 
-/// The contradiction of two values of one thing, of which the first is blamed.
+/// Returns the error that two values contradict each other, located at the first one.
 pub(crate) fn contradiction((one, at): (&str, &Value), (two, other): (&str, &Value)) -> Diagnostic {
     let message = format!(
         "`{one}` is {}, but `{two}` is {}",
@@ -67,7 +67,7 @@ pub(crate) fn contradiction((one, at): (&str, &Value), (two, other): (&str, &Val
     found.related(other.span, format!("`{two}` is here"))
 }
 
-/// Whether two values mean the same: numbers are compared as numbers.
+/// Returns whether two values are equal; numbers are compared as numbers.
 pub(crate) fn means_the_same(one: &Value, two: &Value) -> bool {
     match (one.real(), two.real()) {
         (Some(one), Some(two)) => one == two,
@@ -75,12 +75,12 @@ pub(crate) fn means_the_same(one: &Value, two: &Value) -> bool {
     }
 }
 
-/// The scaling that `value` says. `context` is the original context where it stands outside of the object, `positions` the
-/// context of the model.
+/// Returns the scaling that `value` describes. `context` is the original context if it is given outside of the object,
+/// and `positions` the context of the model.
 ///
 /// # Errors
 ///
-/// Another kind of scaling, a missing number, two keys that contradict each other.
+/// Errors if the type is not supported, a number is missing, or two keys contradict each other.
 pub(crate) fn scaling(
     value: &Value,
     context: Option<&Value>,
@@ -95,7 +95,7 @@ pub(crate) fn scaling(
         let found = present(key).or(outside);
         found.and_then(Value::real).ok_or_else(|| {
             let span = found.map_or(value.span, |found| found.span);
-            let message = format!("`rope_scaling.{key}` is missing or no number");
+            let message = format!("`rope_scaling.{key}` is missing or not a number");
             error(codes::MISSING, span, message)
         })
     };
@@ -131,7 +131,7 @@ pub(crate) fn scaling(
             let original_context = original_context(value, context, Some(positions))?;
             yarn(value, original_context, positions).map(RopeScaling::Yarn)
         }
-        // The second word is that of the first files.
+        // The second word occurs in early files.
         Some("longrope" | "su") => {
             let original_context = original_context(value, context, Some(positions))?;
             longrope(value, original_context, positions)
@@ -146,7 +146,7 @@ pub(crate) fn scaling(
     }
 }
 
-/// The context that a stretched model was trained on, in the object or beside it; `default` where neither says it.
+/// Returns the original context, which is in the object or next to it; `default` if it is absent.
 fn original_context(
     value: &Value,
     beside: Option<&Value>,
@@ -162,12 +162,12 @@ fn original_context(
     }
     let Some(found) = own.or(beside) else {
         return default.ok_or_else(|| {
-            let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or no number");
+            let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or not a number");
             error(codes::MISSING, value.span, message)
         });
     };
     let context = found.real().ok_or_else(|| {
-        let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or no number");
+        let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or not a number");
         error(codes::MISSING, found.span, message)
     })?;
     let is_whole = context >= 0.0 && context.fract() == 0.0 && context < 1e15;
@@ -178,7 +178,7 @@ fn original_context(
     Ok(context as usize)
 }
 
-/// A number of the object that may be absent.
+/// Returns a number of the object that may be absent.
 fn maybe(value: &Value, key: &str) -> Result<Option<f64>, Box<Diagnostic>> {
     let Some(found) = value.get(key).filter(|own| !own.is_null()) else {
         return Ok(None);
@@ -192,7 +192,7 @@ fn maybe(value: &Value, key: &str) -> Result<Option<f64>, Box<Diagnostic>> {
     })
 }
 
-/// How many times longer the context is than the original one, where the object does not say a factor.
+/// Returns the ratio of the context to the original one, which is the default of `factor`.
 fn ratio(positions: usize, original_context: usize) -> f64 {
     positions as f64 / original_context.max(1) as f64
 }
@@ -243,7 +243,8 @@ fn longrope(
         let factors = numbers.and_then(|numbers| FrequencyFactors::new(&numbers));
         factors.ok_or_else(|| {
             let span = found.map_or(value.span, |own| own.span);
-            let message = format!("`rope_scaling.{key}` is no array of 1 to {MAX_FACTORS} numbers");
+            let message =
+                format!("`rope_scaling.{key}` must be an array of 1 to {MAX_FACTORS} numbers");
             error(codes::KIND, span, message)
         })
     };

@@ -1,4 +1,4 @@
-//! What a document says, in the terms of [`Config`].
+//! The contents of a document, in terms of [`Config`].
 
 use std::collections::BTreeMap;
 
@@ -10,44 +10,44 @@ use crate::layout::buffers::Form;
 
 /// A document of IR v2.
 ///
-/// Dimensions, buffers and nodes follow from the configuration and the plan of its family; a
-/// document that says anything else of them is refused when it is read.
+/// Dimensions, buffers and nodes follow from the configuration and the plan of its family. A document in which they
+/// differ is rejected by the reader.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
     /// The model.
     pub config: Config,
-    /// How its weights are stored.
+    /// The storage types of its weights.
     pub dtypes: WeightTypes,
-    /// Whether the checkpoint keeps q, k and v in one matrix; nothing depends on it.
+    /// Whether the checkpoint fuses q, k and v in one matrix. For information only.
     pub fused_qkv: bool,
-    /// Remarks for readers.
+    /// Notes for human readers.
     pub notes: Vec<String>,
-    /// What other tools have written.
+    /// Members of other tools.
     pub foreign: Foreign,
 }
 
-/// Members of other tools, which are kept as they are.
+/// Members of other tools, which are preserved.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Foreign {
-    /// Of the document itself.
+    /// Those of the document itself.
     pub document: Vec<Member>,
-    /// Of `config`.
+    /// Those of `config`.
     pub config: Vec<Member>,
-    /// Of `meta`.
+    /// Those of `meta`.
     pub meta: Vec<Member>,
 }
 
-/// How each tensor of a model is stored; `f32` where nothing else is said.
+/// The storage type of each tensor of a model; `f32` by default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WeightTypes {
-    /// Never `f32`, so that equal tables are equal.
+    /// The types of tensors other than `f32`. Defaults are not stored, so that equal tables compare equal.
     usual: BTreeMap<&'static str, WeightType>,
-    /// Never what is usual.
+    /// The types of layers that differ from `usual`.
     layers: BTreeMap<(usize, &'static str), WeightType>,
 }
 
 impl WeightTypes {
-    /// Matrices of the model of `config` stored as `matrices`, vectors as `vectors`.
+    /// Returns the table for the model of `config` with one type for matrices and one for vectors.
     pub fn uniform(config: &Config, matrices: WeightType, vectors: WeightType) -> WeightTypes {
         let mut types = WeightTypes::default();
         for buffer in config.family.buffers() {
@@ -63,14 +63,14 @@ impl WeightTypes {
         types
     }
 
-    /// How the tensor `part` is stored in `layer`, or in no layer.
+    /// Returns the type of the tensor `part` in `layer`, or in the whole model.
     pub fn of(&self, part: &str, layer: Option<usize>) -> WeightType {
         let own = layer.and_then(|layer| self.layers.get(&(layer, part)));
         let usual = self.usual.get(part);
         own.or(usual).copied().unwrap_or(WeightType::F32)
     }
 
-    /// Sets how the tensors `part` are stored; layers are set afterwards.
+    /// Sets the usual type of the tensors `part`; must be called before [`set_in_layer`](WeightTypes::set_in_layer).
     pub fn set(&mut self, part: &'static str, dtype: WeightType) {
         match dtype {
             WeightType::F32 => drop(self.usual.remove(part)),
@@ -78,7 +78,7 @@ impl WeightTypes {
         }
     }
 
-    /// Sets how the tensor `part` is stored in `layer`.
+    /// Sets the type of the tensor `part` in `layer`.
     pub fn set_in_layer(&mut self, layer: usize, part: &'static str, dtype: WeightType) {
         if self.of(part, None) == dtype {
             self.layers.remove(&(layer, part));

@@ -1,4 +1,4 @@
-//! The stacks of layers of a model: an encoder-decoder has an encoder, whose extents may differ, and a decoder.
+//! The stacks of layers of a model. An encoder-decoder has an encoder, whose extents may differ, and a decoder.
 
 use crate::config::{Config, ConfigError, MAX_COUNT, MAX_EXTENT, Parameters};
 use crate::family::Stack;
@@ -6,20 +6,20 @@ use crate::family::Stack;
 /// The extents of the encoder of an encoder-decoder that differ from those of its decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EncoderSizes {
-    /// Layers.
+    /// The number of layers.
     pub num_layers: usize,
     /// The width of the MLP.
     pub intermediate_size: usize,
-    /// Heads, each with its key and its value.
+    /// The number of query heads, which equals that of key and value heads.
     pub num_attention_heads: usize,
-    /// Elements a head.
+    /// The elements of a head.
     pub head_dim: usize,
-    /// The most positions of a text that it reads.
+    /// The most positions that it reads.
     pub context_window: usize,
 }
 
 impl Config {
-    /// The encoder of an encoder-decoder as a separate model; `None` for another model.
+    /// Returns the encoder of an encoder-decoder as a separate model; `None` for other models.
     pub fn encoder(&self) -> Option<Config> {
         let own = self.encoder?;
         Some(Config::of(Parameters {
@@ -34,7 +34,7 @@ impl Config {
         }))
     }
 
-    /// The model of the layers of `stack`, of a model that has it.
+    /// Returns the model of the layers of `stack`; `None` if it does not have the stack.
     pub fn of_stack(&self, stack: Stack) -> Option<Config> {
         match stack {
             Stack::Source => self.encoder(),
@@ -42,20 +42,20 @@ impl Config {
         }
     }
 
-    /// The stacks of layers that the model has, in the order in which they run, each as a separate model.
+    /// Returns the stacks of layers in execution order, each as a separate model.
     pub fn stacks(&self) -> impl Iterator<Item = (Stack, Config)> + '_ {
         let all = self.family.architecture().stacks().iter();
         all.filter_map(|&stack| Some((stack, self.of_stack(stack)?)))
     }
 
-    /// The layers of its largest stack.
+    /// Returns the number of layers of its largest stack.
     pub fn most_layers(&self) -> usize {
         let of_encoder = self.encoder.map_or(0, |own| own.num_layers);
         self.num_layers.max(of_encoder)
     }
 }
 
-/// Checks the extents of an encoder; only models of an encoder-decoder have one.
+/// Checks the extents of the encoder, which only an encoder-decoder may have.
 pub(crate) fn check(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let is_asked = p.family.encoder().is_some();
     let Some(own) = &p.encoder else {

@@ -1,4 +1,4 @@
-//! From a document to text, in the document dialect.
+//! Writes documents, in the document dialect.
 
 use mind_json::{Kind, Member, Value};
 use mind_weights::WeightType;
@@ -11,7 +11,7 @@ use crate::layout::dims::{Dim, Extent};
 use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
 
-/// The text of `document`. Reading it gives the same document.
+/// Returns the text of `document`, from which [`read`](fn@crate::read) returns an equal document.
 pub fn write(document: &Document) -> String {
     let config = &document.config;
     let dims = Dim::ALL.into_iter().filter(|dim| dim.is_of(config.family));
@@ -43,7 +43,7 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::object(members)
 }
 
-/// A member that stands only where there is something to say.
+/// Returns a member if it has a value.
 fn maybe(key: &str, value: Option<Value>) -> Option<Member> {
     value.map(|value| Member::new(key, value))
 }
@@ -125,9 +125,9 @@ fn config_value(document: &Document) -> Value {
     Kind::Object(members).into()
 }
 
-/// The number whose shortest decimal is that of `real`, which reads back as `real`.
+/// Returns the `f64` with the shortest decimal representation that reads back as `real`.
 fn shortest(real: &f32) -> f64 {
-    // Every printed float reads back.
+    // Every printed float can be parsed.
     real.to_string().parse().unwrap_or(f64::from(*real))
 }
 
@@ -200,7 +200,7 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
     let tied = row.name == "lm_head_weight" && config.tie_word_embeddings;
     let dtype = match row.parts() {
         _ if !row.is_weight() => WeightType::F32,
-        // What inference does not read is stored as the vectors that it does.
+        // Weights that inference does not read are written with the type of the vectors that it does.
         [] => document.dtypes.of("final_ln_weight", None),
         [_, ..] if tied => document.dtypes.of("token_emb", None),
         [part, ..] => document.dtypes.of(part, None),
@@ -220,7 +220,7 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
         ("role", role.into()),
         ("dtype", dtype.name().into()),
         ("shape", Value::array(row.shape.iter().map(extent))),
-        // A checked configuration has no extents whose product does not fit.
+        // The extents of a checked configuration do not overflow.
         ("resolved_shape", Value::array(bytes)),
         ("alias_of", text(tied.then_some("token_emb"))),
         ("condition", condition(row.when.as_ref())),
@@ -295,7 +295,7 @@ fn meta_value(document: &Document) -> Value {
     Kind::Object(members).into()
 }
 
-/// What `layer` stores otherwise than the buffers say.
+/// Returns the storage types of `layer` that differ from those of the buffers.
 fn layer_types(layer: usize, document: &Document) -> Vec<Member> {
     let dtypes = &document.dtypes;
     let mut own = Vec::new();

@@ -1,97 +1,97 @@
-//! What is wrong with weight files.
+//! Errors of weight files.
 
 use mind_diag::Code;
 use thiserror::Error;
 
 use crate::weight_type::WeightType;
 
-/// Why a weight file is refused. The name of the file stands outside.
+/// The reason why a weight file is rejected. The name of the file is kept elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FileError {
-    /// The bytes begin like no weight file.
+    /// The file is neither GGUF nor safetensors.
     #[error("the file is neither GGUF nor safetensors")]
     Unknown,
     /// The file ends too early.
     #[error("the file ends within {what}, at byte {at}")]
     Truncated {
-        /// What was being read.
+        /// The part of the file that is incomplete.
         what: &'static str,
-        /// Where more bytes were needed.
+        /// The offset of the first missing byte.
         at: usize,
     },
-    /// A header longer than is read.
-    #[error("the header says that it has {found} bytes, more than the limit of {limit}")]
+    /// The header exceeds the size limit.
+    #[error("the header length is {found} bytes, expected at most {limit}")]
     HeaderLength {
-        /// The length in the file.
+        /// The header size in the file, in bytes.
         found: u64,
-        /// The most that is read.
+        /// The size limit in bytes.
         limit: u64,
     },
-    /// The header of a safetensors file is no JSON.
+    /// The header of a safetensors file is not valid JSON.
     #[error("byte {at} of the header: {problem}")]
     Json {
-        /// Its place in the header.
+        /// The offset in the header.
         at: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// A part of the header that is not as the format says.
+    /// A part of the header is invalid.
     #[error("{what} is {found}, expected {expected}")]
     Header {
         /// The part.
         what: String,
-        /// What it is.
+        /// The value that was found.
         found: String,
-        /// What it must be.
+        /// The valid values.
         expected: &'static str,
     },
-    /// A repeated name.
+    /// A name occurs twice.
     #[error("{what} {name:?} appears twice")]
     Twice {
-        /// What the name is of.
+        /// The kind of the named item.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A tensor whose place is not as its type and shape ask for.
+    /// The byte range of a tensor is inconsistent with its type and shape, or with the file.
     #[error("tensor {name:?}: {problem}")]
     Tensor {
         /// The tensor.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// A part of a model that is not the one that it is read as.
+    /// A shard is not the expected one of its model.
     #[error(
-        "`{key}` is {found}, expected {expected}: the parts of a model are `NAME-00001-of-00003.gguf` and so on"
+        "`{key}` is {found}, expected {expected}: the shards of a model are called `NAME-00001-of-00003.gguf` and so on"
     )]
     Part {
-        /// The key of its header.
+        /// The key in its header.
         key: &'static str,
-        /// What it says.
+        /// The value of the key.
         found: String,
-        /// What it must say.
+        /// The expected value.
         expected: usize,
     },
-    /// Bytes that belong to no tensor.
-    #[error("bytes {start} to {end} of the data belong to no tensor")]
+    /// Bytes of the data that do not belong to any tensor.
+    #[error("bytes {start} to {end} of the data do not belong to a tensor")]
     Hole {
-        /// The first such byte.
+        /// The first of these bytes.
         start: usize,
-        /// One past the last byte.
+        /// The byte after the last one.
         end: usize,
     },
 }
 
 impl FileError {
-    /// The code of every error of a weight file.
+    /// The code of all errors of weight files.
     pub const CODE: Code = Code(4301);
 }
 
-/// Why a tensor cannot be decoded.
+/// The reason why a tensor cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum DecodeError {
-    /// Another number of elements than there is room for.
+    /// The number of elements differs from the size of the output.
     #[error("the tensor has {found} elements, the array has room for {room}")]
     Length {
         /// Elements of the tensor.
@@ -99,14 +99,14 @@ pub enum DecodeError {
         /// Elements of the array.
         room: usize,
     },
-    /// Bytes that are not those of the type and shape.
+    /// The number of bytes does not fit the type and the shape.
     #[error("{found} bytes of {weight_type}, expected {expected}")]
     Bytes {
         /// The type.
         weight_type: WeightType,
-        /// How many there are.
+        /// The number of bytes.
         found: usize,
-        /// How many there must be.
+        /// The expected number of bytes.
         expected: usize,
     },
 }

@@ -1,11 +1,11 @@
-//! A weight file in memory, whatever its container.
+//! A weight file in memory, independent of its container format.
 
 use crate::error::FileError;
 use crate::metadata::MetaValue;
 use crate::tensor::{Permutation, StoredType, TensorInfo, TensorView};
 use crate::{gguf, safetensors};
 
-/// The format around the tensors.
+/// The container format of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Container {
     /// safetensors.
@@ -14,24 +14,24 @@ pub enum Container {
     Gguf,
 }
 
-/// A weight file with a checked header.
+/// A weight file with a validated header.
 #[derive(Clone, Debug)]
 pub struct WeightFile<'a> {
     container: Container,
-    /// The bytes of the file, or of each part of a model that is split.
+    /// The bytes of the file, or of each shard of a split model.
     pub(crate) parts: Vec<&'a [u8]>,
     pub(crate) tensors: Vec<TensorInfo>,
     pub(crate) metadata: Vec<(String, MetaValue)>,
 }
 
 impl<'a> WeightFile<'a> {
-    /// Reads the header of a GGUF or safetensors file and checks it against the length of the file.
+    /// Parses the header of a GGUF or safetensors file and validates it against the size of the file.
     ///
-    /// Nothing is allocated that the file has no bytes for.
+    /// The file size bounds all allocations, because counts and sizes in the header are not trusted.
     ///
     /// # Errors
     ///
-    /// See [`FileError`].
+    /// If the header is invalid; see [`FileError`].
     pub fn parse(bytes: &'a [u8]) -> Result<WeightFile<'a>, FileError> {
         let is_gguf = bytes.starts_with(gguf::MAGIC);
         let (container, (mut tensors, mut metadata)) = if is_gguf {
@@ -51,17 +51,17 @@ impl<'a> WeightFile<'a> {
         })
     }
 
-    /// The format around the tensors.
+    /// Returns the container format.
     pub fn container(&self) -> Container {
         self.container
     }
 
-    /// The tensors by name, ascending.
+    /// Returns the tensors, sorted by name.
     pub fn tensors(&self) -> &[TensorInfo] {
         &self.tensors
     }
 
-    /// What the header says of the tensor `name`.
+    /// Returns the header entry of the tensor `name`.
     pub fn info(&self, name: &str) -> Option<&TensorInfo> {
         let at = self
             .tensors
@@ -69,7 +69,7 @@ impl<'a> WeightFile<'a> {
         Some(&self.tensors[at.ok()?])
     }
 
-    /// A key of the header, such as `general.architecture`; safetensors have only texts.
+    /// Returns the value of a metadata key, for example `general.architecture`. In safetensors all values are strings.
     pub fn meta(&self, key: &str) -> Option<&MetaValue> {
         let at = self
             .metadata
@@ -77,12 +77,12 @@ impl<'a> WeightFile<'a> {
         Some(&self.metadata[at.ok()?].1)
     }
 
-    /// The keys of the header with their values, ascending.
+    /// Returns the metadata keys and values, sorted by key.
     pub fn metadata(&self) -> &[(String, MetaValue)] {
         &self.metadata
     }
 
-    /// The bytes of a tensor of this file; `None` if its numbers are stored in a form that is not known.
+    /// Returns a view of a tensor of this file; `None` if its number format cannot be decoded.
     pub fn view(&self, info: &TensorInfo) -> Option<TensorView<'a>> {
         let StoredType::Known(dtype) = info.stored else {
             return None;
@@ -96,9 +96,11 @@ impl<'a> WeightFile<'a> {
     }
 }
 
+/// Checks that sorted `names` are distinct.
+///
 /// # Errors
 ///
-/// A repeated name among sorted `names`.
+/// The first repeated name.
 fn distinct<'n>(
     what: &'static str,
     names: impl Iterator<Item = &'n str> + Clone,

@@ -1,7 +1,8 @@
 //! The header of a GGUF file.
 //!
-//! Magic, version, two counts, keys with typed values, tensors with extents fastest first, type and offset; the
-//! data begin at the next multiple of the alignment. All little endian.
+//! It consists of the magic, the version, the counts of tensors and keys, the keys with typed values, and for each
+//! tensor its extents, innermost first, its type and its offset. The data starts at the next multiple of the alignment.
+//! All numbers are little-endian.
 
 use crate::error::FileError;
 use crate::metadata::MetaValue;
@@ -9,26 +10,26 @@ use crate::places::check_places;
 use crate::tensor::{StoredType, TensorInfo};
 use crate::weight_type::WeightType;
 
-/// How a file begins.
+/// The first bytes of a file.
 pub(crate) const MAGIC: &[u8] = b"GGUF";
-/// The most axes that a tensor may have.
+/// The maximum rank of a tensor.
 const MAX_RANK: u32 = 4;
-/// The longest name of a key or tensor, in bytes.
+/// The maximum length in bytes of the name of a key or tensor.
 const MAX_NAME: u64 = 65_535;
-/// The longest text that a key may have, in bytes.
+/// The maximum length in bytes of a string value.
 const MAX_TEXT: u64 = 1 << 20;
-/// Arrays within each other.
+/// The maximum nesting depth of arrays.
 const MAX_DEPTH: usize = 4;
 const DEFAULT_ALIGNMENT: u64 = 32;
 const MAX_ALIGNMENT: u64 = 1 << 20;
 
 type Header = (Vec<TensorInfo>, Vec<(String, MetaValue)>);
 
-/// Reads and checks the header of `file`.
+/// Parses and validates the header of `file`.
 ///
 /// # Errors
 ///
-/// See [`FileError`].
+/// If the header is invalid; see [`FileError`].
 pub(crate) fn header(file: &[u8]) -> Result<Header, FileError> {
     let mut reader = Reader {
         file,
@@ -70,7 +71,7 @@ pub(crate) fn header(file: &[u8]) -> Result<Header, FileError> {
     Ok((tensors, metadata))
 }
 
-/// Where the data begin, behind a header of `end` bytes.
+/// Returns the offset of the data after a header of `end` bytes.
 fn data_start(end: usize, metadata: &[(String, MetaValue)]) -> Result<usize, FileError> {
     let key = "general.alignment";
     let found = metadata.iter().find(|(own, _)| own == key);
@@ -84,7 +85,7 @@ fn data_start(end: usize, metadata: &[(String, MetaValue)]) -> Result<usize, Fil
     Ok(end.next_multiple_of(alignment as usize))
 }
 
-/// The types of GGUF that cannot be decoded, by number and by the name that its tools print.
+/// The GGUF types that cannot be decoded, by number, with the names that GGUF tools print.
 const FOREIGN_TYPES: [(u32, &str); 17] = [
     (9, "Q8_1"),
     (15, "Q8_K"),
@@ -105,13 +106,13 @@ const FOREIGN_TYPES: [(u32, &str); 17] = [
     (41, "Q1_0"),
 ];
 
-/// The name of a type that cannot be decoded; its number if GGUF has no such type.
+/// Returns the name of a type that cannot be decoded, or its number if GGUF does not define it.
 fn foreign_type(code: u32) -> String {
     let known = FOREIGN_TYPES.iter().find(|(own, _)| *own == code);
     known.map_or_else(|| format!("type {code}"), |(_, name)| (*name).to_owned())
 }
 
-/// A tensor as the header has it.
+/// The entry of a tensor in the header.
 struct Described {
     name: String,
     shape: Vec<usize>,
@@ -120,7 +121,7 @@ struct Described {
 }
 
 impl Described {
-    /// The tensor in a file of `length` bytes whose data begin at `start`.
+    /// Returns the tensor, with its byte range in a file of `length` bytes whose data starts at `start`.
     fn placed(self, start: usize, length: usize) -> Result<TensorInfo, FileError> {
         let Described {
             name,
@@ -144,7 +145,9 @@ impl Described {
             StoredType::Known(known) => {
                 let row = shape.last().copied().unwrap_or(1);
                 known.row_bytes(row).ok_or_else(|| {
-                    wrong(&format!("blocks of {known} do not divide rows of {row}"))
+                    wrong(&format!(
+                        "rows of {row} elements are not whole blocks of {known}"
+                    ))
                 })?;
                 known
                     .row_bytes(elements)
@@ -171,9 +174,9 @@ impl Described {
     }
 }
 
-/// The number whose shortest decimal is that of `real`: 1e-6 for the `f32` nearest to it.
+/// Returns the number with the shortest decimal that rounds to `real`, for example 1e-6 for the `f32` nearest to it.
 fn shortest(real: f32) -> f64 {
-    // Every printed float reads back.
+    // The text of a float can always be parsed.
     real.to_string().parse().unwrap_or(f64::from(real))
 }
 
@@ -221,7 +224,7 @@ impl<'a> Reader<'a> {
             });
         }
         let bytes = self.take(length, what)?;
-        // Vocabularies hold texts cut within a character.
+        // Vocabularies have strings that are not valid UTF-8, because tokens may end within a character.
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
@@ -243,7 +246,7 @@ impl<'a> Reader<'a> {
                 truth @ 0..=1 => MetaValue::Bool(truth == 1),
                 found => {
                     return Err(FileError::Header {
-                        what: "a truth value".to_owned(),
+                        what: "a boolean".to_owned(),
                         found: found.to_string(),
                         expected: "0 or 1",
                     });

@@ -6,11 +6,12 @@ use mind_json::{Limits, Value};
 
 use crate::error::FileError;
 
-/// The files that an index, `model.safetensors.index.json`, names, ascending, each once.
+/// Returns the names of the files in an index, `model.safetensors.index.json`, sorted and without duplicates.
 ///
 /// # Errors
 ///
-/// No JSON, no `weight_map` from names of tensors to names of files, a file outside of the folder.
+/// If the text is not JSON, does not have a `weight_map` from tensor names to file names, or refers to a file outside
+/// of the folder.
 pub fn shards(text: &str) -> Result<Vec<String>, FileError> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| FileError::Json {
         at: found.span.start as usize,
@@ -27,14 +28,14 @@ pub fn shards(text: &str) -> Result<Vec<String>, FileError> {
     let mut files = BTreeSet::new();
     for member in members {
         let name = member.value.text().filter(|name| is_plain(name));
-        let name =
-            name.ok_or_else(|| wrong(Some(&member.value), "the name of a file beside it"))?;
+        let name = name
+            .ok_or_else(|| wrong(Some(&member.value), "the name of a file in the same folder"))?;
         files.insert(name.to_owned());
     }
     Ok(files.into_iter().collect())
 }
 
-/// Whether a name stays in the folder.
+/// Whether a file name is in the same folder.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && !matches!(name, "." | "..")
 }

@@ -1,8 +1,7 @@
 //! Weight files: safetensors and GGUF.
 //!
-//! [`WeightFile::parse`] checks the header of a file in memory before it allocates anything that the header
-//! asks for; the tensors stay where they are. [`TensorView::decode_f32`] gives the numbers of every
-//! [`WeightType`].
+//! [`WeightFile::parse`] validates the header of a file in memory, with allocations that are bounded by the size of the
+//! file. Tensors are not copied. [`TensorView::decode_f32`] decodes the numbers of every [`WeightType`].
 
 mod decode;
 mod error;

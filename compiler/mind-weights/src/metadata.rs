@@ -1,23 +1,23 @@
-//! What headers say besides the tensors.
+//! Metadata in the headers of weight files.
 
 use std::fmt;
 
-/// A value of the header.
+/// A metadata value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaValue {
-    /// A number without sign.
+    /// An unsigned integer.
     Unsigned(u64),
-    /// A number with a sign.
+    /// A signed integer.
     Signed(i64),
-    /// A real number.
+    /// A floating-point number.
     Real(f64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A text.
+    /// A string.
     Text(String),
-    /// An array, whose elements are not kept.
+    /// An array. Its elements are skipped.
     Array {
-        /// How many elements it has.
+        /// The number of elements.
         count: u64,
     },
 }
@@ -36,7 +36,7 @@ impl fmt::Display for MetaValue {
 }
 
 impl MetaValue {
-    /// The text.
+    /// Returns the string.
     pub fn text(&self) -> Option<&str> {
         match self {
             MetaValue::Text(text) => Some(text),
@@ -44,7 +44,7 @@ impl MetaValue {
         }
     }
 
-    /// An integer that is not negative.
+    /// Returns an integer that is not negative.
     pub fn natural(&self) -> Option<u64> {
         match *self {
             MetaValue::Unsigned(value) => Some(value),
@@ -53,7 +53,7 @@ impl MetaValue {
         }
     }
 
-    /// The truth value.
+    /// Returns the boolean.
     pub fn truth(&self) -> Option<bool> {
         match *self {
             MetaValue::Bool(truth) => Some(truth),
@@ -61,7 +61,7 @@ impl MetaValue {
         }
     }
 
-    /// A number of any kind.
+    /// Returns a number of any type.
     pub fn real(&self) -> Option<f64> {
         match *self {
             MetaValue::Real(value) => Some(value),

@@ -1,4 +1,4 @@
-//! Where tensors are in a file.
+//! Validation of the byte ranges of tensors.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 use crate::error::FileError;
 use crate::tensor::TensorInfo;
 
-/// Checks that no two tensors share a byte; `holes` also that the data have no byte of no tensor.
+/// Checks that the byte ranges of tensors do not overlap and, if `holes`, that they cover all of the data.
 ///
 /// # Errors
 ///
-/// The first tensor, by place, that begins in another; the first hole.
+/// The first tensor, by offset, that overlaps the one before it, or the first range that is not covered.
 pub(crate) fn check_places(
     tensors: &[TensorInfo],
     data: Range<usize>,
@@ -49,6 +49,6 @@ pub(crate) fn check_places(
 fn overlap(first: &TensorInfo, second: &TensorInfo) -> FileError {
     FileError::Tensor {
         name: second.name.clone(),
-        problem: format!("its bytes are also those of {:?}", first.name),
+        problem: format!("its bytes overlap those of tensor {:?}", first.name),
     }
 }

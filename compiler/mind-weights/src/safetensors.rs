@@ -1,6 +1,7 @@
 //! The header of a safetensors file.
 //!
-//! Eight bytes of length, that many bytes of JSON from names to `{dtype, shape, data_offsets}`, then the data.
+//! The file consists of the length of the header in 8 bytes, the header, which is a JSON object that maps names to
+//! `{dtype, shape, data_offsets}`, and the data.
 
 use std::ops::Range;
 
@@ -12,14 +13,14 @@ use crate::places::check_places;
 use crate::tensor::{StoredType, TensorInfo};
 use crate::weight_type::WeightType;
 
-/// The longest header that is read, in bytes.
+/// The maximum length of the header in bytes.
 const MAX_HEADER: u64 = 100_000_000;
-/// The most axes that a tensor may have.
+/// The maximum rank of a tensor.
 const MAX_RANK: usize = 16;
-/// What the header calls its texts.
+/// The key of the metadata in the header.
 const METADATA: &str = "__metadata__";
 
-/// Number formats of safetensors that cannot be decoded, with their bytes an element.
+/// Number formats of safetensors that cannot be decoded, and their bytes per element.
 const OTHERS: [(&str, usize); 12] = [
     ("BOOL", 1),
     ("U8", 1),
@@ -37,11 +38,11 @@ const OTHERS: [(&str, usize); 12] = [
 
 type Header = (Vec<TensorInfo>, Vec<(String, MetaValue)>);
 
-/// Reads and checks the header of `file`.
+/// Parses and validates the header of `file`.
 ///
 /// # Errors
 ///
-/// See [`FileError`].
+/// If the header is invalid; see [`FileError`].
 pub(crate) fn header(file: &[u8]) -> Result<Header, FileError> {
     let length = file.first_chunk::<8>().ok_or(FileError::Unknown)?;
     let found = u64::from_le_bytes(*length);
@@ -81,7 +82,7 @@ fn metadata(root: &Value) -> Result<Vec<(String, MetaValue)>, FileError> {
     let wrong = |value: &Value| FileError::Header {
         what: METADATA.to_owned(),
         found: value.describe(),
-        expected: "an object of texts",
+        expected: "an object with string values",
     };
     let members = value.members().ok_or_else(|| wrong(value))?;
     let text = |member: &Member| {
@@ -91,7 +92,7 @@ fn metadata(root: &Value) -> Result<Vec<(String, MetaValue)>, FileError> {
     members.iter().map(text).collect()
 }
 
-/// The tensor that a member of the header describes; `data` are the bytes after the header.
+/// Returns the tensor of a header entry. `data` is the byte range after the header.
 fn tensor(member: &Member, data: Range<usize>) -> Result<TensorInfo, FileError> {
     let name = &member.key;
     let wrong = |problem: String| FileError::Tensor {
@@ -120,7 +121,7 @@ fn tensor(member: &Member, data: Range<usize>) -> Result<TensorInfo, FileError> 
     };
     let shape = naturals(field("shape")?);
     let shape = shape.filter(|shape| shape.len() <= MAX_RANK);
-    let shape = shape.ok_or_else(|| wrong("`shape` is no list of extents".to_owned()))?;
+    let shape = shape.ok_or_else(|| wrong("`shape` is not a list of extents".to_owned()))?;
     let bytes = shape
         .iter()
         .try_fold(size, |bytes, &extent| bytes.checked_mul(extent));
@@ -146,7 +147,7 @@ fn tensor(member: &Member, data: Range<usize>) -> Result<TensorInfo, FileError> 
     })
 }
 
-/// A list of numbers without sign.
+/// Returns a list of unsigned integers.
 fn naturals(value: &Value) -> Option<Vec<usize>> {
     let natural = |value: &Value| usize::try_from(value.integer()?).ok();
     value.elements()?.iter().map(natural).collect()

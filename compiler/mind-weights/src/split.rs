@@ -1,4 +1,4 @@
-//! Models that are split over several GGUF files.
+//! Models that are split into several GGUF files.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use crate::error::FileError;
 use crate::file::WeightFile;
 use crate::metadata::MetaValue;
 
-/// Digits of the numbers in the names of parts.
+/// The number of digits in the shard numbers of file names.
 const DIGITS: usize = 5;
 
-/// The names of all parts of a model, of which `name` is one, as in `llama-00001-of-00003.gguf`; `None` for the name of a
-/// whole file.
+/// Returns the names of all shards of the model that `name` is a shard of, for example `llama-00001-of-00003.gguf`;
+/// `None` if the name is not that of a shard.
 pub fn part_names(name: &str) -> Option<Vec<String>> {
     let stem = name.strip_suffix(".gguf")?;
     let (stem, count) = numbered(stem, "-of-")?;
@@ -22,7 +22,7 @@ pub fn part_names(name: &str) -> Option<Vec<String>> {
     Some((1..=count).map(name).collect())
 }
 
-/// The text in front of `mark` and a number of [`DIGITS`] digits at its end, and that number.
+/// Splits the text before `mark` from a number of [`DIGITS`] digits at the end.
 fn numbered<'n>(text: &'n str, mark: &str) -> Option<(&'n str, usize)> {
     let (rest, digits) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -31,14 +31,14 @@ fn numbered<'n>(text: &'n str, mark: &str) -> Option<(&'n str, usize)> {
 }
 
 impl<'a> WeightFile<'a> {
-    /// One file of all parts of a model, in order, with their names; a whole file stays as it is.
+    /// Joins the shards of a model, given in order and with their names. The only one may be a file that is not a shard.
     ///
-    /// The keys are those of the first part, without those that say how the model is split.
+    /// The metadata is that of the first shard, without the keys that describe the split.
     ///
     /// # Errors
     ///
-    /// The name of a part that is another one, or of another number of parts, than its place says, that has a tensor of an
-    /// earlier part, or that says another number of tensors than all parts have together.
+    /// The name of a shard and the error: its position or the number of shards differs from the keys in its header, it
+    /// repeats a tensor of an earlier shard, or the total number of tensors differs.
     pub fn join(
         parts: Vec<(String, WeightFile<'a>)>,
     ) -> Result<WeightFile<'a>, (String, FileError)> {
@@ -47,7 +47,7 @@ impl<'a> WeightFile<'a> {
         let mut names = BTreeSet::new();
         for (index, (name, file)) in parts.iter().enumerate() {
             let said = [
-                // A whole file may say nothing, or that there are no parts.
+                // A file that is not split may lack the keys, or have a count of 0.
                 ("split.count", count, count == 1),
                 ("split.no", index, count == 1),
                 ("split.tensors.count", tensors, true),

@@ -1,4 +1,4 @@
-//! Tensors of a weight file: what the header says, and views of their bytes.
+//! Tensors of a weight file: header entries and views of their bytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use crate::decode::decode_blocks;
 use crate::error::DecodeError;
 use crate::weight_type::WeightType;
 
-/// The number format that a header names.
+/// The number format of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StoredType {
-    /// One that can be decoded.
+    /// A format that can be decoded.
     Known(WeightType),
-    /// Another, as the file calls it.
+    /// Any other format, by its name in the file.
     Other(String),
 }
 
@@ -26,58 +26,59 @@ impl fmt::Display for StoredType {
     }
 }
 
-/// What a header says of a tensor, checked.
+/// The validated header entry of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorInfo {
     /// The name in the file.
     pub name: String,
-    /// How its numbers are stored.
+    /// The number format.
     pub stored: StoredType,
-    /// Extents, outermost first; the product fits in a `usize`.
+    /// Extents, outermost first. Their product fits in a `usize`.
     pub shape: Vec<usize>,
-    /// Its bytes in the file, or in a part of it; for a known type as many as type and shape ask for.
+    /// Its bytes in the file or shard. For a known format their number fits the shape.
     pub range: Range<usize>,
-    /// The part that they are in.
+    /// The index of the shard.
     pub(crate) part: usize,
 }
 
 impl TensorInfo {
-    /// The same tensor in another part.
+    /// Returns the tensor with another index of its shard.
     pub(crate) fn of_part(self, part: usize) -> TensorInfo {
         TensorInfo { part, ..self }
     }
 }
 
-/// How the elements of a matrix or vector are ordered in a file.
+/// The order of the elements of a matrix or vector in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permutation {
-    /// As the model has them.
+    /// The order of the model.
     None,
-    /// Rows stand in groups, with rows of other tensors in between.
+    /// The rows are in groups, between which the file has rows of other tensors.
     Grouped {
-        /// Rows of a group; at least 1.
+        /// The rows per group; at least 1.
         rows: usize,
-        /// Rows from the start of a group to that of the next.
+        /// The distance in rows between the starts of adjacent groups.
         stride: usize,
     },
-    /// The rows of the file are the columns of the matrix.
+    /// The matrix is transposed in the file.
     Transposed {
-        /// Elements from the start of a column to that of the next.
+        /// The distance in elements between the starts of adjacent rows of the file.
         stride: usize,
     },
-    /// In the first `rotary_dims` rows of each head, row `i` of the lower half and row `i` of the upper half stand side
-    /// by side: the order for rotations of neighbours. The other rows of a head, which no rotation turns, are as the
-    /// model has them.
+    /// In the first `rotary_dims` rows of each head, row `i` of the lower half and row `i` of the upper half are
+    /// adjacent, which is the order for rotary embeddings that rotate adjacent elements. The other rows of a head are
+    /// in the order of the model.
     Interleaved {
-        /// Rows a head.
+        /// The rows per head.
         head_dim: usize,
-        /// Rows of a head that are permuted; even, at most `head_dim`.
+        /// The number of permuted rows per head, which is even and at most `head_dim`.
         rotary_dims: usize,
     },
 }
 
 impl Permutation {
-    /// Where the file has row `row` of the model; a transposed matrix has no rows in the file.
+    /// Returns the position in the file of row `row` of the model. It does not apply to transposed matrices, whose rows
+    /// are columns in the file.
     pub fn file_row(self, row: usize) -> usize {
         match self {
             Permutation::None | Permutation::Transposed { .. } => row,
@@ -96,29 +97,29 @@ impl Permutation {
     }
 }
 
-/// The bytes of a tensor, or of some of its rows.
+/// A view of the bytes of a tensor, or of some of its rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorView<'a> {
-    /// How its numbers are stored.
+    /// The number format.
     pub dtype: WeightType,
     /// Extents, outermost first.
     pub shape: Vec<usize>,
-    /// Its bytes, row after row, as many as dtype and shape ask for; up to the last one where rows are grouped or
-    /// the matrix is transposed.
+    /// The bytes, row by row. Their number fits the type and the shape, except that grouped rows and transposed
+    /// matrices include the bytes in between, up to the last element.
     pub bytes: &'a [u8],
-    /// How elements are ordered in `bytes`. The rows of a vector are its elements.
+    /// The order of the elements in `bytes`. The rows of a vector are its elements.
     pub permutation: Permutation,
 }
 
 impl<'a> TensorView<'a> {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The elements of a row: those of the innermost axis.
+    /// Returns the number of elements of a row, which is the innermost extent.
     ///
-    /// A permuted vector has rows of one element.
+    /// The rows of a permuted vector have one element.
     pub fn row_elements(&self) -> usize {
         match (self.shape.as_slice(), self.permutation) {
             ([_], Permutation::Interleaved { .. } | Permutation::Grouped { .. }) | ([], _) => 1,
@@ -126,8 +127,7 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// The bytes of the model's row `row`, whatever its place in the file; `None` if there is no such row, and in a
-    /// transposed matrix.
+    /// Returns the bytes of row `row` of the model; `None` if it does not exist or the matrix is transposed.
     pub fn row(&self, row: usize) -> Option<&'a [u8]> {
         if matches!(self.permutation, Permutation::Transposed { .. }) {
             return None;
@@ -137,7 +137,7 @@ impl<'a> TensorView<'a> {
         self.bytes.get(start..start.checked_add(bytes)?)
     }
 
-    /// The rows `rows` alone, of a matrix or vector whose rows are not permuted; `None` if there are no such.
+    /// Returns a view of a range of rows; `None` if they do not exist, the rank is above 2, or the rows are permuted.
     pub fn rows(&self, rows: Range<usize>) -> Option<TensorView<'a>> {
         let (count, inner) = match self.shape.as_slice() {
             [count] => (*count, 1),
@@ -160,7 +160,7 @@ impl<'a> TensorView<'a> {
         })
     }
 
-    /// The matrix `index` of a stack of them; `None` if there is no such.
+    /// Returns matrix `index` of a stack of matrices; `None` if it does not exist.
     pub fn matrix(&self, index: usize) -> Option<TensorView<'a>> {
         let &[count, rows, inner] = self.shape.as_slice() else {
             return None;
@@ -177,8 +177,8 @@ impl<'a> TensorView<'a> {
         })
     }
 
-    /// `count` rows that stand in groups of `rows` rows, `stride` rows from one to the next, the first one at row
-    /// `first`; `None` if there are no such, or rows are permuted.
+    /// Returns a view of `count` rows in groups of `rows` rows whose starts are `stride` rows apart, beginning at row
+    /// `first`; `None` if they do not exist, or the rows are permuted.
     pub fn grouped(
         &self,
         first: usize,
@@ -207,8 +207,8 @@ impl<'a> TensorView<'a> {
         })
     }
 
-    /// The columns from `first` on as the `count` rows of a matrix; `None` if there are no such columns, rows are
-    /// permuted, or blocks of numbers run along them.
+    /// Returns a view of `count` columns, beginning at column `first`, as the rows of a matrix; `None` if they do not
+    /// exist, the rows are permuted, or the numbers are block-quantised, because blocks run along rows.
     pub fn transposed(&self, first: usize, count: usize) -> Option<TensorView<'a>> {
         let &[inputs, stride] = self.shape.as_slice() else {
             return None;
@@ -228,7 +228,7 @@ impl<'a> TensorView<'a> {
         })
     }
 
-    /// The bytes in the model's order; `None` if there are fewer than dtype and shape ask for.
+    /// Returns the bytes in the order of the model, copied only if they are permuted; `None` if there are too few.
     pub fn in_order(&self) -> Option<Cow<'a, [u8]>> {
         match self.permutation {
             Permutation::None => Some(Cow::Borrowed(self.bytes)),
@@ -254,11 +254,11 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// Writes the numbers as `f32`, in the model's order.
+    /// Decodes the numbers to `f32`, in the order of the model.
     ///
     /// # Errors
     ///
-    /// `out` has room for another number of elements; bytes that are not those of dtype and shape.
+    /// If `out` does not have the size of the tensor, or the number of bytes does not fit the type and the shape.
     pub fn decode_f32(&self, out: &mut [f32]) -> Result<(), DecodeError> {
         let (found, room) = (self.elements(), out.len());
         if found != room {

@@ -1,17 +1,17 @@
-//! The number formats of weights, as one table.
+//! The number formats of weights.
 
 use std::fmt;
 
-/// How the numbers of a weight are stored.
+/// The number format of a weight.
 ///
-/// Blocks of quantised types run along a row and never cross rows.
+/// Blocks of quantised formats run along rows and never cross them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum WeightType {
     /// IEEE single precision.
     F32,
     /// IEEE half precision.
     F16,
-    /// The upper half of a single-precision number.
+    /// bfloat16, the upper half of a single-precision number.
     Bf16,
     /// 4 bits and a scale for 32 elements.
     Q4_0,
@@ -33,17 +33,17 @@ pub enum WeightType {
     Q5K,
     /// 6 bits and scales of 16 sub-blocks for 256 elements.
     Q6K,
-    /// 4 bits, one of 16 levels, and a scale for 32 elements.
+    /// 4-bit indices into 16 levels, and a scale for 32 elements.
     Iq4Nl,
-    /// 4 bits, a float with a sign, two bits of exponent and one of mantissa, and a power of two for 32 elements.
+    /// 4-bit floats of a sign, two bits of exponent and one of mantissa, and a power-of-two scale for 32 elements.
     Mxfp4,
-    /// -1, 0 or 1, five to a byte, and a scale for 256 elements.
+    /// -1, 0 or 1, packed five to a byte, and a scale for 256 elements.
     Tq1_0,
     /// 2 bits and a scale for 256 elements.
     Tq2_0,
 }
 
-/// What the formats call a type, and what a block takes.
+/// The names of a type in the formats, and the size of a block.
 struct Row {
     weight_type: WeightType,
     name: &'static str,
@@ -91,7 +91,7 @@ const fn blocks(
     }
 }
 
-/// In the order of the enum.
+/// The table, in the order of the enum.
 const ROWS: [Row; 17] = [
     plain(WeightType::F32, "fp32", &["f32", "float32"], "F32", 0, 4),
     plain(WeightType::F16, "fp16", &["f16", "float16"], "F16", 1, 2),
@@ -113,7 +113,7 @@ const ROWS: [Row; 17] = [
 ];
 
 impl WeightType {
-    /// Every type.
+    /// Iterates over all types.
     pub fn all() -> impl ExactSizeIterator<Item = WeightType> {
         ROWS.iter().map(|row| row.weight_type)
     }
@@ -122,12 +122,12 @@ impl WeightType {
         &ROWS[self as usize]
     }
 
-    /// The word of IR v2.
+    /// Returns the name in IR v2.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The type that a word of IR v2 stands for, other spellings included.
+    /// Returns the type with this name in IR v2, including aliases.
     pub fn parse(word: &str) -> Option<WeightType> {
         let row = ROWS
             .iter()
@@ -135,34 +135,34 @@ impl WeightType {
         row.map(|row| row.weight_type)
     }
 
-    /// The type that safetensors call `word`.
+    /// Returns the type with this name in safetensors.
     pub fn of_safetensors(word: &str) -> Option<WeightType> {
         let row = ROWS.iter().find(|row| row.safetensors == Some(word));
         row.map(|row| row.weight_type)
     }
 
-    /// The type with the number `code` in GGUF.
+    /// Returns the type with this number in GGUF.
     pub fn of_gguf(code: u32) -> Option<WeightType> {
         let row = ROWS.iter().find(|row| row.gguf == code);
         row.map(|row| row.weight_type)
     }
 
-    /// The number that GGUF has for this type.
+    /// Returns the number in GGUF.
     pub fn gguf_code(self) -> u32 {
         self.row().gguf
     }
 
-    /// How many elements a block holds; 1 for types without blocks.
+    /// Returns the number of elements per block; 1 for types without blocks.
     pub fn block_elements(self) -> usize {
         self.row().elements
     }
 
-    /// How many bytes a block takes.
+    /// Returns the number of bytes per block.
     pub fn block_bytes(self) -> usize {
         self.row().bytes
     }
 
-    /// The bytes of a row of `elements`; `None` if blocks do not divide it, or on overflow.
+    /// Returns the bytes of a row of `elements`; `None` if they are not whole blocks, or on overflow.
     pub fn row_bytes(self, elements: usize) -> Option<usize> {
         match elements % self.block_elements() {
             0 => (elements / self.block_elements()).checked_mul(self.block_bytes()),

@@ -1,4 +1,4 @@
-//! Comparing modules: as graphs, and by the bits of their results.
+//! Comparison of modules as graphs, and of their results bit for bit.
 
 use mind_driver::graph_diff::difference;
 use mind_interp::{Arrays, Extents, RunConfig, bind, compare, random_inputs, special_inputs};
@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::module::{Module, session};
 
 impl Module {
-    /// How `other` differs as a graph, as the lines of a diff; empty if it does not. Ids and the order of independent ops
-    /// are no difference.
+    /// Returns the structural diff to `other`; empty if there are no differences. Ids and the order of independent ops
+    /// are ignored.
     ///
     /// ```
     /// let one = mind::Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
@@ -23,9 +23,9 @@ impl Module {
         difference.text(self.source.name(), other.source.name())
     }
 
-    /// How the results of `other` differ from those of this module on arrays that are made up from `seed`, ordinary ones
-    /// and such with special values (NaN, infinities, zeros, extremes); `None` if every bit is the same. Any NaN equals any
-    /// NaN. Both run in the reference interpreter.
+    /// Describes how the results of `other` differ from those of this module on random inputs from `seed`; `None` if
+    /// they are bit-identical. The modules run in the reference interpreter, once on random values and once on special
+    /// values (NaN, infinities, zeros and extremes). All NaNs are equal.
     ///
     /// ```
     /// let double = mind::Module::parse("mic@2\nT0 f32 4\na x T0\n+ 0 0\nO 1")?;
@@ -39,7 +39,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// Inputs of other names or types; a module that cannot be run on the arrays where this one can.
+    /// Errors if the names or types of inputs differ, or if `other` fails on inputs on which this module succeeds.
     pub fn bit_difference(&self, other: &Module, seed: u64) -> Result<Option<String>, Error> {
         let (one, other) = (self.without_states()?, other.without_states()?);
         for is_special in [false, true] {
@@ -52,7 +52,7 @@ impl Module {
             let arrays = arrays.map_err(|errors| one.unbound(&errors))?;
             let expected = match one.computed(&arrays) {
                 Ok(expected) => expected,
-                // Special values may be indices out of bounds, or divisors without result.
+                // Special values may be invalid indices or divisors.
                 Err(_) if is_special => return Ok(None),
                 Err(why) => return Err(why),
             };
@@ -71,7 +71,7 @@ impl Module {
         results.map_err(|error| self.refused(error.diagnostic(g)))
     }
 
-    /// Why arrays are not those of the module.
+    /// Returns the error for arrays that do not match the module's inputs.
     pub(crate) fn unbound(&self, errors: &[mind_interp::Unbound]) -> Error {
         let mut found = mind_diag::Diagnostics::new();
         let errors = errors.iter().map(|error| error.diagnostic(&self.graph));

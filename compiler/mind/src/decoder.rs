@@ -1,4 +1,4 @@
-//! Models that draw tokens, decoders and encoder-decoders: from their files to the next token.
+//! Models that generate tokens: decoders and encoder-decoders.
 //!
 //! ```no_run
 //! use mind::Config;
@@ -26,37 +26,36 @@ use crate::exec::{Config, Engine};
 pub use crate::generation::Generation;
 use crate::generation::{Drawing, Drawn};
 
-/// The files of a model. They are mapped: nothing may change them meanwhile.
+/// The files of a model. They must not be modified meanwhile, because they are memory-mapped.
 pub struct Files(mind_model::Files);
 
 impl Files {
-    /// Finds and maps the files at `path`: a folder as Hugging Face has them, its `config.json`, a document of IR v2, or
-    /// one GGUF file.
+    /// Finds and maps the files at `path`: a Hugging Face folder, its `config.json`, an IR v2 document, or a GGUF file.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// Errors if a file cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Files, Error> {
         let opened = mind_model::Files::open(path.as_ref(), WeightsAt::Beside, &mut Disk);
         Ok(Files(opened?))
     }
 
-    /// Whether they are those of an encoder, of which [`encoder`](crate::encoder) makes vectors.
+    /// Returns whether the model is an encoder, which [`encoder`](crate::encoder) runs.
     ///
     /// # Errors
     ///
-    /// Files that are broken, contradict each other or describe no supported model.
+    /// Errors if the files are invalid, contradict each other, or describe an unsupported model.
     pub fn is_encoder(&self) -> Result<bool, Error> {
         let (document, _, _) = self.0.model()?;
         Ok(document.config.family.is_encoder())
     }
 
-    /// The files, as the crate of models knows them.
+    /// Returns the files in the form of `mind-model`.
     pub(crate) fn inner(&self) -> &mind_model::Files {
         &self.0
     }
 
-    /// The model compiled for this machine, its tokenizer if there is one, and what is odd about the files.
+    /// Compiles the model for this machine; also returns its tokenizer, if any, and warnings about the files.
     pub(crate) fn compiled(&self, config: &Config) -> Result<Compiled<'_>, Error> {
         let Files(files) = self;
         let name = files.config.name();
@@ -73,12 +72,12 @@ impl Files {
     }
 }
 
-/// A compiled model, its tokenizer, and what is odd about its files.
+/// A compiled model, its tokenizer, and warnings about its files.
 pub(crate) type Compiled<'f> = (Arc<mind_model::Model<'f>>, Option<Text>, Diagnostics);
 
-/// A decoder or an encoder-decoder, ready to run sequences. It can be used from any thread, and by several sessions at once.
+/// A compiled decoder or encoder-decoder. It can be used from several threads and by several sessions at once.
 ///
-/// An encoder-decoder reads a prompt, or hears a sound, with its encoder; its decoder starts from
+/// The encoder of an encoder-decoder reads a prompt or audio; its decoder starts from the token
 /// [`start`](Decoder::start).
 pub struct Decoder<'f> {
     model: Arc<mind_model::Model<'f>>,
@@ -95,8 +94,8 @@ impl<'f> Decoder<'f> {
     ///
     /// # Errors
     ///
-    /// Files that are broken, contradict each other or describe no supported model; an instruction set that the machine
-    /// lacks; no memory.
+    /// Errors if the files are invalid, contradict each other, or describe an unsupported model, if the machine lacks
+    /// the instruction set, or if there is not enough memory.
     pub fn new(files: &'f Files, config: &Config) -> Result<Decoder<'f>, Error> {
         let (model, text, warnings) = files.compiled(config)?;
         let family = model.config().family;
@@ -117,28 +116,29 @@ impl<'f> Decoder<'f> {
         })
     }
 
-    /// What is odd about the files, though not wrong.
+    /// Returns warnings about the files.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
 
-    /// The tokens after which a text ends, as the files of the model say.
+    /// Returns the end-of-text tokens of the model's files.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }
 
-    /// The token that the decoder of an encoder-decoder starts from; `None` of a decoder.
+    /// Returns the decoder start token of an encoder-decoder; `None` for a decoder.
     pub fn start(&self) -> Option<u32> {
         self.start
     }
 
-    /// Whether the model hears sound: [`hear`](Decoder::hear) and [`transcribe`](Decoder::transcribe) are for it.
+    /// Returns whether the model reads audio, so that [`hear`](Decoder::hear) and [`transcribe`](Decoder::transcribe)
+    /// apply to it.
     pub fn hears(&self) -> bool {
         let encoder = self.model.config().encoder();
         encoder.is_some_and(|own| own.audio().is_some())
     }
 
-    /// A sequence without tokens of a decoder, with room for `capacity` of them.
+    /// Starts an empty sequence of a decoder with a KV cache for `capacity` tokens.
     ///
     /// ```no_run
     /// # use mind::decoder::{Decoder, Files, Sampler, Sampling};
@@ -158,28 +158,29 @@ impl<'f> Decoder<'f> {
     ///
     /// # Errors
     ///
-    /// A model that is no decoder, a capacity of 0 or beyond the positions that the model knows, no memory.
+    /// Errors if the model is not a decoder, if the capacity is 0 or exceeds the model's positions, or if there is not
+    /// enough memory.
     pub fn session(&self, capacity: usize) -> Result<Session<'f>, Error> {
         Ok(Session::new(self.model.clone(), capacity)?)
     }
 
-    /// An empty sequence that follows a text which an encoder-decoder reads, with room for `capacity` tokens.
+    /// Starts an empty sequence of an encoder-decoder after encoding `text`, with a KV cache for `capacity` tokens.
     ///
     /// # Errors
     ///
-    /// A model that reads no text before a sequence, a text without tokens or with more than the model has positions, a
-    /// token outside of the vocabulary; those of [`session`](Decoder::session).
+    /// Errors if the model has no text encoder, if the text is empty, exceeds the model's positions or has an unknown
+    /// token, and as [`session`](Decoder::session).
     pub fn session_behind(&self, text: &[u32], capacity: usize) -> Result<Session<'f>, Error> {
         Ok(Session::behind(self.model.clone(), text, capacity)?)
     }
 
-    /// The tokens that follow `prompt`, `count` at most: they end after one of [`ends`](Decoder::ends), and as `how` says.
-    /// The last one may be that with which a text of [`Generation::stops`] has come.
+    /// Generates at most `count` tokens after `prompt`. Generation stops after one of the tokens
+    /// [`ends`](Decoder::ends), and as specified in `how`. The last token may complete a text of [`Generation::stops`].
     ///
     /// # Errors
     ///
-    /// An empty prompt, a token outside of the vocabulary, more tokens than the model has positions, texts that end it where
-    /// the model has no tokenizer, no memory.
+    /// Errors if the prompt is empty, if a token is unknown, if the tokens exceed the model's positions, if there are
+    /// stop texts and the model has no tokenizer, or if there is not enough memory.
     pub fn generate(
         &self,
         prompt: &[u32],
@@ -191,11 +192,13 @@ impl<'f> Decoder<'f> {
         Ok(self.drawn(prompt, count, (&how, text))?.tokens)
     }
 
-    /// The text that follows `prompt`, of `count` tokens at most, up to what `how` says ends it.
+    /// Generates the text after `prompt`, of at most `count` tokens. Generation stops as in
+    /// [`generate`](Decoder::generate).
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a text that it refuses; those of [`generate`](Decoder::generate).
+    /// Errors if the model has no `tokenizer.json`, if it cannot encode the prompt, and as
+    /// [`generate`](Decoder::generate).
     pub fn complete(
         &self,
         prompt: &str,
@@ -207,12 +210,12 @@ impl<'f> Decoder<'f> {
         Ok(self.drawn(&prompt, count, (&how.into(), Some(text)))?.text)
     }
 
-    /// What is said in a WAV file, as tokens, `count` at most or as many as fit.
+    /// Transcribes a WAV file to tokens, at most `count` or as many as fit.
     ///
     /// # Errors
     ///
-    /// A model that hears nothing, a file that is no WAV file, sound of another rate or longer than the model hears at once, a
-    /// language or a task that the model does not have, no memory.
+    /// Errors if the model does not read audio, if the file is not a WAV file, if its sample rate differs or it is
+    /// longer than the model's window, if the model lacks the language or the task, or if there is not enough memory.
     pub fn hear(
         &self,
         wav: &[u8],
@@ -225,11 +228,11 @@ impl<'f> Decoder<'f> {
         Ok(self.heard(wav, asked, count, (&how, text))?.tokens)
     }
 
-    /// The text of what is said in a WAV file, of `count` tokens at most or as many as fit.
+    /// Transcribes a WAV file to text, of at most `count` tokens or as many as fit.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`; those of [`hear`](Decoder::hear).
+    /// Errors if the model has no `tokenizer.json`, and as [`hear`](Decoder::hear).
     pub fn transcribe(
         &self,
         wav: &[u8],
@@ -242,7 +245,7 @@ impl<'f> Decoder<'f> {
         Ok(drawn.text)
     }
 
-    /// What reads the texts that end a sequence, if there are such.
+    /// Returns the tokenizer if there are stop texts, because they are compared with the decoded text.
     fn reader_of(&self, how: &Generation) -> Result<Option<&Text>, Error> {
         let needs_one = !how.stops.is_empty();
         needs_one.then(|| tokenizer(&self.text)).transpose()
@@ -256,7 +259,7 @@ impl<'f> Decoder<'f> {
     ) -> Result<Drawn, Error> {
         if self.hears() {
             let family = self.model.config().family.name();
-            let message = format!("models of the family `{family}` hear sound, and read no text");
+            let message = format!("models of the family `{family}` read audio, not text");
             return Err(invalid("<model>", "", message));
         }
         let own = self.start.as_ref().map(std::slice::from_ref);
@@ -315,29 +318,31 @@ impl<'f> Decoder<'f> {
         }
     }
 
-    /// The tokens of a text, with those that the model expects at its start.
+    /// Encodes a text to tokens, with the special tokens that the model expects at its start.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a text that it refuses.
+    /// Errors if the model has no `tokenizer.json`, or if it cannot encode the text.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, Error> {
         Ok(tokenizer(&self.text)?.encode(text)?)
     }
 
-    /// The text of tokens.
+    /// Decodes tokens to text.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a token that it does not have.
+    /// Errors if the model has no `tokenizer.json`, or if a token is unknown.
     pub fn decode(&self, tokens: &[u32]) -> Result<String, Error> {
         Ok(tokenizer(&self.text)?.decode(tokens)?)
     }
 }
 
+/// Returns the tokenizer.
+///
 /// # Errors
 ///
-/// A model without a tokenizer.
+/// Errors if the model has none.
 pub(crate) fn tokenizer(text: &Option<Text>) -> Result<&Text, Error> {
-    let message = "the model has no tokenizer.json, so that text has no tokens";
+    let message = "the model has no tokenizer.json, which is needed to encode text";
     text.as_ref().ok_or_else(|| invalid("<model>", "", message))
 }

@@ -1,4 +1,4 @@
-//! Encoder models: from a text to its vector.
+//! Encoder models, which compute embeddings of texts.
 //!
 //! ```no_run
 //! use mind::Config;
@@ -20,12 +20,12 @@ use crate::decoder::tokenizer;
 use crate::error::{Error, invalid};
 use crate::exec::Config;
 
-/// An encoder model, ready to make vectors. It can be used from any thread.
+/// A compiled encoder model. It can be used from several threads.
 pub struct Encoder<'f> {
     inner: mind_model::Encoder<'f>,
     text: Option<Text>,
     how: Embedding,
-    /// The most tokens of a text that the files say, if they do.
+    /// Limit on the tokens of a text, if the files specify one.
     most: Option<usize>,
     warnings: Diagnostics,
 }
@@ -35,8 +35,8 @@ impl<'f> Encoder<'f> {
     ///
     /// # Errors
     ///
-    /// Files that are broken, contradict each other or describe no encoder that is supported; an instruction set that the
-    /// machine lacks; no memory.
+    /// Errors if the files are invalid, contradict each other, or do not describe a supported encoder, if the machine
+    /// lacks the instruction set, or if there is not enough memory.
     pub fn new(files: &'f Files, config: &Config) -> Result<Encoder<'f>, Error> {
         let (model, text, warnings) = files.compiled(config)?;
         Ok(Encoder {
@@ -48,22 +48,22 @@ impl<'f> Encoder<'f> {
         })
     }
 
-    /// What is odd about the files, though not wrong.
+    /// Returns warnings about the files.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
 
-    /// How many numbers a vector has.
+    /// Returns the length of an embedding.
     pub fn width(&self) -> usize {
         self.inner.model().config().hidden_size
     }
 
-    /// The vector of a text, pooled and normalised as the files of the model say.
+    /// Returns the embedding of a text, pooled and normalised as specified in the model's files.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a text that it refuses or that has more tokens than the model has positions, no
-    /// memory.
+    /// Errors if the model has no `tokenizer.json`, if it cannot encode the text, if the text exceeds the model's
+    /// positions, or if there is not enough memory.
     pub fn embed(&self, text: &str) -> Result<Vec<f32>, Error> {
         let (tokens, kinds) = tokenizer(&self.text)?.encode_kinds(text)?;
         if let Some(most) = self.most.filter(|most| tokens.len() > *most) {
@@ -75,7 +75,7 @@ impl<'f> Encoder<'f> {
         }
         let encoded = self.inner.run(&tokens, &kinds)?;
         let vector = self.how.pooling.apply(&encoded, self.width());
-        let message = "the files ask for the vector of a pooler, which the model does not have";
+        let message = "the files select the output of a pooler, which the model does not have";
         let mut vector = vector.ok_or_else(|| invalid("<model>", "", message))?;
         if self.how.normalizes {
             normalize(&mut vector);
@@ -83,20 +83,20 @@ impl<'f> Encoder<'f> {
         Ok(vector)
     }
 
-    /// The tokens of a text, with those that the model expects around it.
+    /// Encodes a text to tokens, with the special tokens that the model expects around it.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a text that it refuses.
+    /// Errors if the model has no `tokenizer.json`, or if it cannot encode the text.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, Error> {
         Ok(tokenizer(&self.text)?.encode(text)?)
     }
 
-    /// The text of tokens.
+    /// Decodes tokens to text.
     ///
     /// # Errors
     ///
-    /// A model without a `tokenizer.json`, a token that it does not have.
+    /// Errors if the model has no `tokenizer.json`, or if a token is unknown.
     pub fn decode(&self, tokens: &[u32]) -> Result<String, Error> {
         Ok(tokenizer(&self.text)?.decode(tokens)?)
     }

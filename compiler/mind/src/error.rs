@@ -1,4 +1,4 @@
-//! Why a call of this crate failed.
+//! Errors of this crate.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -12,7 +12,7 @@ use mind_driver::patch::PatchError;
 use mind_ir::verify::VerifyError;
 use mind_model::{FolderError, ModelError, TextError};
 
-/// Why a call failed. [`Display`](fmt::Display) shows diagnostics as the tools do, with the lines they are about.
+/// An error. [`Display`](fmt::Display) shows diagnostics with their source lines, as the tools do.
 ///
 /// ```
 /// let error = mind::Module::parse("mic@2\nT0 f32 4\na x T0\nm 0\nO 1").unwrap_err();
@@ -27,33 +27,33 @@ use mind_model::{FolderError, ModelError, TextError};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file could not be read or written, or a Core ML package names no model.
+    /// A file could not be read or written, or the manifest of a Core ML package does not name a model.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A module, rule file, pipeline or type was refused.
+    /// A module, rule file, pipeline or type is invalid.
     #[error(transparent)]
     Rejected(#[from] Rejected),
-    /// A builder was given operands or attributes that the shape rule of the op refuses.
+    /// A builder's operands or attributes violate the op's shape rule.
     #[error(transparent)]
     Op(#[from] Box<VerifyError>),
-    /// An executable was given arrays that do not fit, or its run stopped.
+    /// Arrays do not match an executable, or its run failed.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
-    /// A module was not edited.
+    /// A module could not be edited.
     #[error(transparent)]
     Patch(#[from] PatchError),
-    /// The files of a decoder model could not be used.
+    /// The files of a model could not be used.
     #[error(transparent)]
     Files(#[from] FolderError),
-    /// A decoder model could not be made or run.
+    /// A model could not be compiled or run.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A text has no tokens, or tokens have no text.
+    /// A text could not be encoded, or tokens could not be decoded.
     #[error(transparent)]
     Text(#[from] TextError),
 }
 
-/// As [`Display`](fmt::Display), so that a `main` that returns the error shows it legibly.
+/// As [`Display`](fmt::Display), because a `main` that returns the error prints it with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -61,7 +61,7 @@ impl fmt::Debug for Error {
 }
 
 impl Error {
-    /// What was found, if a text or module was refused.
+    /// Returns the diagnostics, if a text or module was invalid.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         match self {
             Error::Rejected(rejected) => Some(&rejected.diagnostics),
@@ -79,12 +79,12 @@ impl Error {
     }
 }
 
-/// What was found in a text, and the text.
+/// Diagnostics of a text, and the text.
 #[derive(Debug, thiserror::Error)]
 pub struct Rejected {
-    /// The findings. At least one is an error.
+    /// The diagnostics; at least one is an error.
     pub diagnostics: Diagnostics,
-    /// The text that their spans are in.
+    /// The text that their spans refer to.
     pub file: Arc<SourceFile>,
 }
 
@@ -110,7 +110,7 @@ impl From<Infallible> for Error {
     }
 }
 
-/// The error of a text that is in no file.
+/// Returns an error about a text that is not in a file.
 pub(crate) fn refused(name: &str, text: &str, found: impl Into<Diagnostics>) -> Error {
     Error::Rejected(Rejected {
         diagnostics: found.into(),
@@ -118,7 +118,7 @@ pub(crate) fn refused(name: &str, text: &str, found: impl Into<Diagnostics>) -> 
     })
 }
 
-/// The error `message` about the whole of a text.
+/// Returns an error with `message` about a text as a whole.
 pub(crate) fn invalid(name: &str, text: &str, message: impl Into<String>) -> Error {
     refused(
         name,

@@ -1,4 +1,4 @@
-//! Modules compiled for this machine.
+//! Compiles and runs modules.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::module::{Module, Port};
 use crate::run::{Outputs, Tensor};
 
 impl Module {
-    /// Compiles the module for this machine, with separate threads. The module must be verified, as one that was
-    /// read or optimised is.
+    /// Compiles the module for this machine, with its own thread pool. The module must be verified; modules that were
+    /// read or optimised are.
     ///
     /// ```
     /// use mind::{Config, Module, Tensor};
@@ -36,7 +36,7 @@ impl Module {
     /// # Ok::<(), mind::Error>(())
     /// ```
     ///
-    /// Programs are kept on disk where the configuration names a cache, and steps are timed where it has a profiler:
+    /// Programs are cached on disk if the configuration has a cache, and their steps are timed if it has a profiler:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -65,17 +65,17 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// An instruction set that the machine lacks; an op or extent that cannot be compiled.
+    /// Errors if the machine lacks the instruction set, or if an op or extent cannot be compiled.
     pub fn compile(&self, config: &Config) -> Result<Executable, Error> {
         let engine = Engine::new(config).map_err(|found| self.refused(found))?;
         self.compile_on(&Arc::new(engine))
     }
 
-    /// Compiles the module for an engine, whose threads its executables share.
+    /// Compiles the module with an engine, whose thread pool its executables share.
     ///
     /// # Errors
     ///
-    /// An op or extent that cannot be compiled.
+    /// Errors if an op or extent cannot be compiled.
     pub fn compile_on(&self, engine: &Arc<Engine>) -> Result<Executable, Error> {
         let mut module = self.without_states()?;
         let imported = mind_from_mil::import(&mut module.graph);
@@ -91,9 +91,9 @@ impl Module {
     }
 }
 
-/// A compiled module. Code for extents that are symbols or unknown is made when arrays first have them.
+/// A compiled module. If it has symbolic or unknown extents, it is specialised when arrays first have certain extents.
 ///
-/// It can be used from any thread, and from several at once.
+/// It can be used from several threads at once.
 pub struct Executable {
     inner: executable::Executable,
     inputs: Vec<Port>,
@@ -102,27 +102,26 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// The inputs that each run is given, in order.
+    /// Returns the inputs other than weights, in order.
     pub fn inputs(&self) -> &[Port] {
         &self.inputs
     }
 
-    /// The weights, in order.
+    /// Returns the weights, in order.
     pub fn params(&self) -> &[Port] {
         &self.params
     }
 
-    /// The outputs, in order.
+    /// Returns the outputs, in order.
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
 
-    /// Binds weights by name, all of them. They are packed once for each set of extents, so the arrays must stay as
-    /// they are.
+    /// Binds all weights by name. They are packed once for each set of extents, so the arrays must not be modified.
     ///
     /// # Errors
     ///
-    /// Arrays that are missing, do not fit, or are not weights of the module.
+    /// Errors if an array is missing, does not match, or is not a weight of the module.
     pub fn bind<'m, N: AsRef<str>>(
         &'m self,
         weights: impl IntoIterator<Item = (N, &'m Tensor)>,
@@ -139,11 +138,11 @@ impl Executable {
         })
     }
 
-    /// Binds weights where they are, in the order of [`params`](Executable::params).
+    /// Binds weights as borrowed views, in the order of [`params`](Executable::params).
     ///
     /// # Errors
     ///
-    /// Another number of weights, another dtype or shape.
+    /// Errors if the number, the dtype or the shape of weights does not match.
     pub fn bind_views<'m>(&'m self, weights: &[View<'m>]) -> Result<Model<'m>, Error> {
         Ok(Model {
             inner: self.inner.bind(weights)?,
@@ -151,12 +150,13 @@ impl Executable {
         })
     }
 
-    /// Runs once on arrays by name, inputs and weights. [`bind`](Executable::bind) serves modules with weights
-    /// better that run more than once: this binds them each time.
+    /// Binds the weights and runs once, with inputs and weights by name. Use [`bind`](Executable::bind) to run several
+    /// times, because binding packs the weights.
     ///
     /// # Errors
     ///
-    /// Arrays that are missing or do not fit; an index out of bounds, an integer division without result.
+    /// Errors if an array is missing or does not match, if an index is out of bounds, or if an integer division is by
+    /// zero or overflows.
     pub fn run<N: AsRef<str>, T: Borrow<Tensor>>(
         &self,
         arrays: impl IntoIterator<Item = (N, T)>,
@@ -171,7 +171,7 @@ impl Executable {
     }
 }
 
-/// A compiled module with its weights. It can be run from any thread, and from several at once.
+/// A compiled module with bound weights. It can be run from several threads at once.
 pub struct Model<'m> {
     inner: executable::Model<'m>,
     executable: &'m Executable,
@@ -182,7 +182,8 @@ impl Model<'_> {
     ///
     /// # Errors
     ///
-    /// Arrays that are missing or do not fit; an index out of bounds, an integer division without result.
+    /// Errors if an array is missing or does not match, if an index is out of bounds, or if an integer division is by
+    /// zero or overflows.
     pub fn run<N: AsRef<str>, T: Borrow<Tensor>>(
         &self,
         inputs: impl IntoIterator<Item = (N, T)>,
@@ -195,7 +196,7 @@ impl Model<'_> {
         self.run_views(&in_order("input", &self.executable.inputs, &named)?)
     }
 
-    /// Runs on arrays where they are, in the order of [`inputs`](Executable::inputs), and returns new outputs.
+    /// Runs on borrowed views, in the order of [`inputs`](Executable::inputs), and returns new tensors.
     ///
     /// ```
     /// use mind::{Config, DType, Module, View};
@@ -211,15 +212,15 @@ impl Model<'_> {
     ///
     /// # Errors
     ///
-    /// As [`run_into`](Model::run_into).
+    /// Errors as [`run_into`](Model::run_into).
     pub fn run_views(&self, inputs: &[View<'_>]) -> Result<Outputs, Error> {
         let tensors = self.inner.run_new(inputs)?;
         let names = self.executable.outputs.iter().map(|port| port.name.clone());
         Ok(Outputs::new(names, tensors))
     }
 
-    /// Runs on arrays of the caller's, which are read and written where they are, in the order of
-    /// [`inputs`](Executable::inputs) and [`outputs`](Executable::outputs).
+    /// Runs on borrowed views of inputs and outputs, in the order of [`inputs`](Executable::inputs) and
+    /// [`outputs`](Executable::outputs).
     ///
     /// ```
     /// use mind::{Config, Module, View, ViewMut};
@@ -235,27 +236,27 @@ impl Model<'_> {
     ///
     /// # Errors
     ///
-    /// Another number of arrays, another dtype or shape, extents that contradict each other, an index out of bounds,
-    /// an integer division without result. Outputs then hold anything.
+    /// Errors if the number, dtype or shape of arrays does not match, if extents contradict each other, if an index is
+    /// out of bounds, or if an integer division is by zero or overflows. The contents of outputs are then unspecified.
     pub fn run_into(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<(), Error> {
         Ok(self.inner.run(inputs, outputs)?)
     }
 
-    /// The program for the extents of `inputs`, whose calls check nothing but sizes.
+    /// Returns the bound program for the extents of `inputs`; calls of it check sizes only.
     ///
     /// # Errors
     ///
-    /// As [`run_into`](Model::run_into).
+    /// Errors as [`run_into`](Model::run_into), and if the module has ops with data-dependent shapes.
     pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, Error> {
         Ok(self.inner.bound_for(inputs)?)
     }
 }
 
-/// The arrays of `ports`, in their order.
+/// Returns the arrays of `ports`, in their order.
 ///
 /// # Errors
 ///
-/// An array that is missing, given twice, or for no port.
+/// Errors if an array is missing, is passed twice, or has an unknown name.
 fn in_order<'a>(
     kind: &'static str,
     ports: &[Port],

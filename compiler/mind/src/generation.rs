@@ -1,10 +1,10 @@
-//! How a model's text goes on, and what ends it.
+//! Options of text generation, and the generation loop.
 
 use mind_model::{Forced, Sampler, Sampling, Session, Suppressed, Text, TextStream};
 
 use crate::error::Error;
 
-/// How tokens are drawn, and what ends them besides their number.
+/// Sampling and stop conditions of generation.
 ///
 /// ```
 /// use mind::decoder::{Generation, Sampling};
@@ -15,13 +15,13 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Generation {
-    /// How tokens are drawn.
+    /// The sampling parameters.
     pub sampling: Sampling,
-    /// The text ends before the first of these. Empty ones do not count.
+    /// Texts before which generation stops; empty texts are ignored.
     pub stops: Vec<String>,
-    /// The tokens end before the first of these.
+    /// Tokens before which generation stops.
     pub stop_tokens: Vec<u32>,
-    /// Whether the text goes on after tokens that end it for the model.
+    /// Whether generation continues after end-of-text tokens.
     pub ignores_ends: bool,
 }
 
@@ -34,29 +34,29 @@ impl From<Sampling> for Generation {
     }
 }
 
-/// What a sequence goes on by.
+/// The parameters of one generation.
 pub(crate) struct Drawing<'a> {
     pub(crate) how: &'a Generation,
-    /// Tokens after which the text ends.
+    /// Tokens after which generation stops.
     pub(crate) ends: &'a [u32],
     pub(crate) forced: Forced,
     pub(crate) suppressed: &'a Suppressed,
-    /// What text and stops are read by.
+    /// Tokenizer for the text and the stop texts.
     pub(crate) text: Option<&'a Text>,
-    /// How many tokens are drawn at most.
+    /// Limit on the number of tokens.
     pub(crate) count: usize,
 }
 
-/// What follows a prompt.
+/// A generated sequence.
 #[derive(Default)]
 pub(crate) struct Drawn {
     pub(crate) tokens: Vec<u32>,
-    /// Empty where there is nothing that text is read by.
+    /// Its text; empty without a tokenizer.
     pub(crate) text: String,
 }
 
 impl Drawing<'_> {
-    /// What follows `prompt` in an empty sequence.
+    /// Generates tokens after `prompt` in an empty session.
     pub(crate) fn run(self, session: &mut Session<'_>, prompt: &[u32]) -> Result<Drawn, Error> {
         let Generation {
             sampling,

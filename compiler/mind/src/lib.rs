@@ -1,4 +1,4 @@
-//! The public Rust API of mind-opt: modules that are read, built, optimised and run.
+//! The public Rust API of mind-opt: reading, building, optimising, compiling and running modules.
 //!
 //! ```
 //! use mind::{Config, Level, Module, Tensor};
@@ -16,11 +16,12 @@
 //! # Ok::<(), mind::Error>(())
 //! ```
 //!
-//! - [`Module`]: reading, building, verifying, printing, interpreting; [`ReadOptions`] for ONNX models.
-//! - [`Statement`]: ops to walk.
-//! - [`Optimizer`]: passes and rules by text; [`Report`] says what they did. [`check_rules`] tries rules out.
-//! - [`Executable`]: code for this machine, called with arrays by name or where they are.
-//! - [`decoder`] and [`encoder`]: models that generate text, and those that make vectors of it.
+//! - [`Module`]: reading, building, verifying, printing and interpreting; [`ReadOptions`]: options for reading.
+//! - [`Statement`]: iteration over ops.
+//! - [`Optimizer`]: pass pipelines and rewrite rules; [`Report`]: the rewrites they made. [`check_rules`]: soundness
+//!   checks of rules.
+//! - [`Executable`]: machine code, called with arrays by name or as borrowed views.
+//! - [`decoder`] and [`encoder`]: models that generate text, and models that compute embeddings.
 //! - [`ir`]: the formats mic@1 and mic@2 as functions, and the graph of a module.
 //! - [`patch`]: edits of a module by the ids of its values.
 
@@ -61,7 +62,8 @@ pub use statement::{Attribute, Body, Statement};
 pub use types::{DType, Extent, Type};
 pub use write::Written;
 
-/// The ops of the core dialect, by family. Each has a constructor `build`, and `with` where it has attributes.
+/// The ops of the core dialect, by family. Each has a constructor `build`, and `with` to set attributes first, if it
+/// has any.
 ///
 /// ```
 /// use mind::Module;
@@ -82,12 +84,12 @@ pub mod ops {
     pub use mind_core::ops::*;
 }
 
-/// What the steps of programs take, where [`Config`] has a profiler.
+/// Times of the steps of programs, measured by the profiler of [`Config`].
 pub mod profile {
     pub use mind_jit::profile::{Event, Origin, Profiler, Row};
 }
 
-/// Schedules that are chosen by measuring, where [`Config`] has a tuner. The clock is the caller's:
+/// Autotuning of schedules by the tuner of [`Config`]. The caller supplies the clock:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -112,7 +114,7 @@ pub mod tune {
     pub use mind_driver::tune::{Choice, Stopwatch, Tuner};
 }
 
-/// Edits of a module by the ids of its values: all of them or none.
+/// Edits of a module by the ids of its values, applied all or none.
 ///
 /// ```
 /// use mind::{Format, Module};

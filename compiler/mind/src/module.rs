@@ -31,7 +31,7 @@ use crate::read::ReadOptions;
 use crate::run::{Outputs, Tensor};
 use crate::types::Type;
 
-/// A module: ops from inputs to outputs.
+/// A module: a graph of ops with inputs and outputs.
 ///
 /// Modules are read from text or built op by op:
 ///
@@ -67,32 +67,32 @@ pub struct Module {
 /// An input or output of a module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Port {
-    /// Its name; of an output without one the number of its value, as in `%3`.
+    /// Its name. An unnamed output has the name of its value, for example `%3`.
     pub name: String,
     /// Its type.
     pub ty: Type,
 }
 
 impl Module {
-    /// A module without ops.
+    /// Creates a module without ops.
     pub fn new() -> Module {
         Module::from(Graph::new())
     }
 
-    /// Reads and verifies a module in any text format, which its first line tells.
+    /// Parses and verifies a module in any text format, detected from its first line.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the text.
+    /// Returns all errors of the text.
     pub fn parse(text: &str) -> Result<Module, Error> {
         Module::load("<text>", text.to_owned().into(), &LoadOptions::default())
     }
 
-    /// Reads and verifies a module in the format `format`.
+    /// Parses and verifies a module in the format `format`.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the text.
+    /// Returns all errors of the text.
     pub fn parse_as(format: Format, text: &str) -> Result<Module, Error> {
         let options = LoadOptions {
             from: Some(format.info()),
@@ -101,22 +101,22 @@ impl Module {
         Module::load("<text>", text.to_owned().into(), &options)
     }
 
-    /// Reads and verifies the module in a file, or in a Core ML package, with the weights that MIL names. The content
-    /// tells its format.
+    /// Reads and verifies the module in a file or Core ML package, including the weight files of MIL. The format is
+    /// detected from the contents.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, all that is wrong with the module.
+    /// Errors if a file cannot be read, and returns all errors of the module.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Module, Error> {
         Module::from_file_with(path, &ReadOptions::default())
     }
 
-    /// As [`from_file`](Module::from_file), read as `options` say.
+    /// As [`from_file`](Module::from_file), with `options`.
     ///
     /// # Errors
     ///
-    /// Those of [`from_file`](Module::from_file); a dimension or an input that the module does not have; arrays for a
-    /// module that is no ONNX model.
+    /// Errors as [`from_file`](Module::from_file), if the module lacks a dimension or an input of `options`, or if
+    /// arrays are bound and the format does not support it.
     pub fn from_file_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Module, Error> {
         let path = path.as_ref().to_string_lossy();
         let input = input::read(&mut Disk, &path, &options.load, Access::Read)?;
@@ -127,8 +127,8 @@ impl Module {
         module.extended(options)
     }
 
-    /// Reads and verifies the module that the bytes of a file are, as `options` say: a text or an ONNX model. `name` is
-    /// that of the file in diagnostics. Files beside it cannot be read.
+    /// Reads and verifies a module from the bytes of a file, in any text or binary format. `name` is the name of the
+    /// file in diagnostics. External data files cannot be read.
     ///
     /// ```
     /// use mind::{Module, ReadOptions};
@@ -143,14 +143,14 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// As [`from_file_with`](Module::from_file_with).
+    /// Errors as [`from_file_with`](Module::from_file_with).
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Module, Error> {
         let format = options.load.from.or_else(|| FormatInfo::of_bytes(&bytes));
         options.check(name, format)?;
         Module::load(name, bytes.into(), &options.load)?.extended(options)
     }
 
-    /// The module with the extents that `options` give, where reading it did not take them.
+    /// Specialises the module to the extents of `options`, unless the reader did.
     fn extended(mut self, options: &ReadOptions) -> Result<Module, Error> {
         let dims = &options.load.dims;
         if dims.is_empty() || self.format.reads_dims() {
@@ -180,11 +180,11 @@ impl Module {
         })
     }
 
-    /// Adds an array that each run is given. `ty` is a [`Type`] or its text.
+    /// Adds an input. `ty` is a [`Type`] or its text.
     ///
     /// # Errors
     ///
-    /// A text that is no type.
+    /// Errors if the text is not a type.
     pub fn input<T>(&mut self, name: &str, ty: T) -> Result<ValueId, Error>
     where
         T: TryInto<Type, Error: Into<Error>>,
@@ -192,11 +192,11 @@ impl Module {
         self.declare(name, ty, false)
     }
 
-    /// Adds a weight, an array that is bound once. `ty` is a [`Type`] or its text.
+    /// Adds a weight, which is bound once. `ty` is a [`Type`] or its text.
     ///
     /// # Errors
     ///
-    /// A text that is no type.
+    /// Errors if the text is not a type.
     pub fn param<T>(&mut self, name: &str, ty: T) -> Result<ValueId, Error>
     where
         T: TryInto<Type, Error: Into<Error>>,
@@ -217,14 +217,14 @@ impl Module {
         Ok(self.graph.result(op))
     }
 
-    /// Makes a value the next output.
+    /// Appends an output.
     pub fn output(&mut self, value: ValueId) {
         let mut outputs = self.graph.outputs().to_vec();
         outputs.push(value);
         self.end(&outputs);
     }
 
-    /// Makes these values the outputs, in the place of those that there are. They have no names.
+    /// Replaces the outputs; the new ones have no names.
     pub fn set_outputs(&mut self, outputs: &[ValueId]) {
         self.graph.interface.outputs.clear();
         self.graph.interface.classifier = None;
@@ -248,12 +248,12 @@ impl Module {
         );
     }
 
-    /// The inputs that each run is given, in order.
+    /// Returns the inputs other than weights, in order.
     pub fn inputs(&self) -> Vec<Port> {
         self.ports(false)
     }
 
-    /// The weights, in order.
+    /// Returns the weights, in order.
     pub fn params(&self) -> Vec<Port> {
         self.ports(true)
     }
@@ -268,7 +268,7 @@ impl Module {
         own.map(port).collect()
     }
 
-    /// The outputs, in order.
+    /// Returns the outputs, in order.
     pub fn outputs(&self) -> Vec<Port> {
         let port = |(at, &value): (usize, &ValueId)| Port {
             name: self.graph.output_text(at),
@@ -277,7 +277,7 @@ impl Module {
         self.graph.outputs().iter().enumerate().map(port).collect()
     }
 
-    /// The names of the outputs, in order; empty if one of them has no name.
+    /// Returns the names of the outputs, in order; empty if an output has no name.
     pub fn output_names(&self) -> Vec<String> {
         let count = self.graph.outputs().len();
         let name = |at| self.graph.interface.output_name(at).map(str::to_owned);
@@ -287,7 +287,7 @@ impl Module {
             .unwrap_or_default()
     }
 
-    /// Names the outputs, in order. [`verify`](Module::verify) then refuses names that are equal, empty or too many.
+    /// Names the outputs, in order. [`verify`](Module::verify) rejects names that are equal, empty or too many.
     pub fn name_outputs(&mut self, names: Vec<String>) {
         self.graph.interface.name_outputs(names);
     }
@@ -297,17 +297,17 @@ impl Module {
         &self.graph.interface
     }
 
-    /// The numbers that the outputs have in Core text, in order.
+    /// Returns the ids of the outputs in Core text, in order.
     pub fn output_ids(&self) -> Vec<u64> {
         let outputs = self.graph.outputs().iter();
         outputs.map(|&value| self.graph.label(value)).collect()
     }
 
-    /// Checks every rule of the ops, and gives each value its type.
+    /// Verifies the ops and infers the types of all values.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the module.
+    /// Returns all errors of the module.
     pub fn verify(&mut self) -> Result<(), Error> {
         let found = verify(&mut self.graph, &VerifyConfig::default());
         if found.has_errors() {
@@ -317,30 +317,31 @@ impl Module {
         }
     }
 
-    /// Makes edits in order, all of them or none, and verifies the result.
+    /// Applies edits in order, all or none, and verifies the result.
     ///
     /// # Errors
     ///
-    /// The first edit that cannot be made; a deleted op that is still read; the rules that the result breaks.
+    /// Errors if an edit cannot be applied, if a deleted op still has users, or if the verifier rejects the result.
     pub fn apply(&mut self, edits: &[Edit]) -> Result<(), Error> {
         let config = VerifyConfig::default();
         self.graph = patch::apply(&self.graph, edits, &session().registry, &config)?;
         Ok(())
     }
 
-    /// The module in a text format.
+    /// Prints the module in a text format.
     ///
     /// # Errors
     ///
-    /// Each op that the format cannot say.
+    /// Returns an error for each op that the format cannot express.
     pub fn print(&self, format: Format) -> Result<String, Error> {
         let printed = session().formats.print(format, &self.graph);
         printed.map_err(|found| self.refused(found))
     }
 
-    /// The module as bytes that [`unpacked`](Module::unpacked) reads: as many as its constants have, and a little more.
+    /// Serializes the module into bytes, little more than the bytes of its constants, for
+    /// [`unpacked`](Module::unpacked).
     ///
-    /// They are for the same version of the compiler. [`save`](Module::save) writes files to keep.
+    /// Only the same version of the compiler can read them. Use [`save`](Module::save) for files that are kept.
     ///
     /// ```
     /// use mind::Module;
@@ -355,11 +356,11 @@ impl Module {
         cache::pack(&self.graph)
     }
 
-    /// Reads and verifies the module in bytes of [`packed`](Module::packed). Its ops have no places in a text.
+    /// Reads the output of [`packed`](Module::packed) and verifies the module. Its ops have no spans.
     ///
     /// # Errors
     ///
-    /// Bytes of something else, or of another version; a module that breaks rules.
+    /// Errors if the bytes are invalid or of another version, or if the verifier rejects the module.
     pub fn unpacked(bytes: &[u8]) -> Result<Module, Error> {
         let graph = cache::unpack(&session().registry, bytes);
         let mut module = Module::from(graph.ok_or_else(|| {
@@ -373,7 +374,7 @@ impl Module {
         Ok(module)
     }
 
-    /// The module with the states of a program of MIL as inputs and outputs.
+    /// Returns the module with the states of a MIL program as inputs and outputs.
     pub(crate) fn without_states(&self) -> Result<Module, Error> {
         let mut module = self.clone();
         let threaded = mind_mil::state::thread(&mut module.graph);
@@ -381,8 +382,8 @@ impl Module {
         Ok(module)
     }
 
-    /// What the module computes from these arrays, by the names of inputs and weights, op by op in the reference
-    /// interpreter. Extents that are symbols or unknown are those of the arrays.
+    /// Runs the module in the reference interpreter, with inputs and weights by name. Symbolic and unknown extents are
+    /// those of the arrays.
     ///
     /// ```
     /// use mind::{Module, Tensor};
@@ -395,7 +396,8 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// Arrays that are missing or do not fit; an op that fails, as an index out of bounds.
+    /// Errors if an array is missing or does not match, or if an op fails, for example because of an index out of
+    /// bounds.
     pub fn interpret<N: Into<String>, T: Borrow<Tensor>>(
         &self,
         arrays: impl IntoIterator<Item = (N, T)>,
@@ -414,12 +416,12 @@ impl Module {
         Ok(Outputs::new(names, tensors))
     }
 
-    /// The ops and values.
+    /// Returns the graph of ops and values.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The ops and values, to change. [`verify`](Module::verify) then checks them.
+    /// Returns the graph for modification; call [`verify`](Module::verify) afterwards.
     pub fn graph_mut(&mut self) -> &mut Graph {
         &mut self.graph
     }
@@ -432,7 +434,7 @@ impl Module {
     }
 }
 
-/// Ops are appended to the module.
+/// Appends ops to the module.
 impl Build for Module {
     fn builder(&mut self) -> Builder<'_> {
         let body = self.graph.body();
@@ -450,7 +452,7 @@ impl Default for Module {
     }
 }
 
-/// Core text.
+/// Prints Core text.
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match session().formats.print(Format::Core, &self.graph) {
@@ -482,13 +484,13 @@ impl From<Module> for Graph {
     }
 }
 
-/// The dialects, formats and passes of every module.
+/// Returns the dialects, formats and passes of all modules.
 pub(crate) fn session() -> &'static Session {
     static SESSION: std::sync::OnceLock<Session> = std::sync::OnceLock::new();
     SESSION.get_or_init(Session::default)
 }
 
-/// The error of a module as a whole.
+/// Returns an error about a module as a whole.
 pub(crate) fn error(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Span::FILE, message)
 }

@@ -1,4 +1,4 @@
-//! Optimising modules, and what came of it.
+//! Optimisation pipelines and their reports.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ pub use mind_rules::FastMath;
 use crate::error::{Error, invalid, refused};
 use crate::module::{Format, Module, session};
 
-/// A named pipeline. Each keeps every bit of the results.
+/// An optimisation level. Results stay bit-identical at all levels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Level {
-    /// Checks the module and changes nothing.
+    /// Verification only.
     O0,
-    /// Canonical forms, without what is computed twice or never used.
+    /// Canonicalization, CSE and DCE.
     O1,
     /// As [`O1`](Level::O1), and e-graph folding and fusion.
     O2,
@@ -37,7 +37,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The passes that it runs.
+    /// Returns its pass pipeline.
     pub fn pipeline(self) -> &'static str {
         let index = match self {
             Level::O0 => 0,
@@ -49,7 +49,7 @@ impl Level {
     }
 }
 
-/// Passes to run, with the rules that they rewrite by.
+/// A pass pipeline with its rewrite rules.
 ///
 /// ```
 /// use mind::{Module, Optimizer};
@@ -76,11 +76,11 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
-    /// Runs the passes of a pipeline, written as in `canonicalize,fold{max-iters=8},fuse`.
+    /// Creates a pipeline from text, for example `canonicalize,fold{max-iters=8},fuse`.
     ///
     /// # Errors
     ///
-    /// A pipeline that cannot be read.
+    /// Errors if the text is not a pipeline.
     pub fn new(pipeline: &str) -> Result<Optimizer, Error> {
         let parsed = parse_pipeline(pipeline, &PASSES);
         let pipeline = parsed.map_err(|found| refused("<pipeline>", pipeline, found))?;
@@ -92,17 +92,17 @@ impl Optimizer {
         })
     }
 
-    /// Runs the passes of a level.
+    /// Creates the pipeline of a level.
     pub fn level(level: Level) -> Optimizer {
         Optimizer::new(level.pipeline()).expect("the pipelines of levels can be read")
     }
 
-    /// Rewrites by the rules in `text`, too, which are checked first: both sides of each are evaluated on many inputs.
-    /// `name` is that of the file in diagnostics.
+    /// Adds the rules in `text`, after checking their soundness: both sides of each rule are evaluated on many inputs.
+    /// `name` is the name of the file in diagnostics.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the rules; rules that change more than their class says, with an input that shows it.
+    /// Returns all errors of the text. Errors with a counterexample if a rule is unsound for its class.
     pub fn rules(mut self, name: &str, text: &str) -> Result<Optimizer, Error> {
         self.rewriting.rules.push(RuleSource {
             name: name.to_owned(),
@@ -112,20 +112,20 @@ impl Optimizer {
         Ok(self)
     }
 
-    /// Lets rules of these classes act, too, which may change bits.
+    /// Enables rules of these classes, which may change results.
     pub fn fast_math(mut self, classes: FastMath) -> Optimizer {
         let names = classes.names().into_iter().map(str::to_owned);
         self.rewriting.fast_math = names.collect();
         self
     }
 
-    /// Switches a rule or pattern off.
+    /// Disables a rule or pattern.
     pub fn disable(mut self, rule: &str) -> Optimizer {
         self.rewriting.disabled.push(rule.to_owned());
         self
     }
 
-    /// Reports rules that did not act, too, and why. Finding the reasons takes time.
+    /// Also reports rules that did not fire, with the reasons. Finding the reasons takes time.
     pub fn missed(mut self) -> Optimizer {
         self.missed = true;
         self
@@ -152,7 +152,7 @@ impl Optimizer {
     ///
     /// # Errors
     ///
-    /// A module that breaks rules of its ops, a pass that refuses it. The module is then not to be used.
+    /// Errors if the verifier or a pass rejects the module. The module is then in an unspecified state.
     pub fn run(&self, module: &mut Module) -> Result<Report, Error> {
         module.verify()?;
         let mut statistics = Statistics::default();
@@ -198,7 +198,7 @@ impl Optimizer {
 }
 
 impl Module {
-    /// Optimises the module. Its results keep every bit.
+    /// Optimises the module. Results stay bit-identical.
     ///
     /// ```
     /// use mind::{Level, Module};
@@ -212,22 +212,22 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// A module that breaks rules of its ops.
+    /// Errors if the verifier rejects the module.
     pub fn optimize(&mut self, level: Level) -> Result<Report, Error> {
         Optimizer::level(level).run(self)
     }
 
-    /// Runs the passes of a pipeline, written as in `canonicalize,fold{max-iters=8},fuse`.
+    /// Runs a pass pipeline, for example `canonicalize,fold{max-iters=8},fuse`.
     ///
     /// # Errors
     ///
-    /// A pipeline that cannot be read, a pass that refuses the module.
+    /// Errors if the text is not a pipeline, or if a pass rejects the module.
     pub fn run_passes(&mut self, pipeline: &str) -> Result<Report, Error> {
         Optimizer::new(pipeline)?.run(self)
     }
 }
 
-/// What optimising came to.
+/// Report of an optimisation.
 #[derive(Clone, Debug)]
 pub struct Report {
     passes: Vec<PassReport>,
@@ -238,7 +238,7 @@ pub struct Report {
     source: Arc<SourceFile>,
 }
 
-/// A rule that did not act.
+/// A rule that did not fire.
 #[derive(Clone, Debug)]
 struct Missed {
     pass: &'static str,
@@ -256,7 +256,7 @@ pub struct PassReport {
     pub changed: bool,
 }
 
-/// A rewrite that was made, or a rule that did not act.
+/// A rewrite, or a rule that did not fire.
 ///
 /// ```
 /// use mind::{Module, Optimizer};
@@ -273,48 +273,47 @@ pub struct PassReport {
 pub struct Remark {
     /// The pass.
     pub pass: &'static str,
-    /// The rules or patterns that led to the rewrite, or the one that did not act.
+    /// The rules or patterns that were applied, or the rule that did not fire.
     pub rules: Vec<String>,
-    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    /// The line of the op in the module's text, from 1; `None` if the op is not in the text.
     pub line: Option<usize>,
-    /// What became of which op, or why the rule did not act.
+    /// A description of the rewrite, or the reason why the rule did not fire.
     pub text: String,
-    /// Whether it is a rewrite that was made.
+    /// Whether it is a rewrite.
     pub acted: bool,
 }
 
-/// What came of a rule or pattern in a pass.
+/// Counts of a rule or pattern in a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleReport<'r> {
     /// The pass.
     pub pass: &'r str,
     /// The rule or pattern.
     pub name: &'r str,
-    /// How often it matched, acted and was chosen.
+    /// The numbers of matches, applications and selections.
     pub counts: RuleCounts,
 }
 
 impl Report {
-    /// The passes, in the order in which they ran.
+    /// Returns the passes in execution order.
     pub fn passes(&self) -> &[PassReport] {
         &self.passes
     }
 
-    /// The rewrites that were made, in order, among the rules that did not act if those were
-    /// [asked for](Optimizer::missed).
+    /// Returns the rewrites in order, together with the rules that did not fire if [enabled](Optimizer::missed).
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
 
-    /// What came of each rule.
+    /// Returns the counts of all rules.
     pub fn rules(&self) -> impl Iterator<Item = RuleReport<'_>> {
         let all = self.statistics.rules();
         all.map(|(pass, name, counts)| RuleReport { pass, name, counts })
     }
 
-    /// Which rewrites led from the text to a value of `module`, which is the one that was optimised: `%7` as the value is
-    /// called in Core text, `out:0` for an output, `rule@12` for what a rule did on a line of the text, or an empty text for
-    /// every value that a rewrite made.
+    /// Explains the rewrites that led to a value of `module`, which must be the optimised module. `asked` is the name
+    /// of a value in Core text, for example `%7`, an output, for example `out:0`, a rule and a line of the text, for
+    /// example `rule@12`, or empty for every value that a rewrite created.
     ///
     /// ```
     /// use mind::{Level, Module};
@@ -330,7 +329,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// A value that the module does not have.
+    /// Errors if the module lacks the value.
     pub fn explain(&self, module: &Module, asked: &str) -> Result<String, Error> {
         let mut explain = Explain::parse(asked, &RewriteOptions::default());
         for missed in &self.missed_at {
@@ -347,13 +346,13 @@ impl Report {
         told.map_err(|why| invalid("<explain>", asked, why))
     }
 
-    /// The counters of passes: (pass, counter, count).
+    /// Returns the counters of passes as (pass, counter, count).
     pub fn counters(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.statistics.iter()
     }
 }
 
-/// Keeps what a pipeline reports.
+/// Records the events of a pipeline.
 struct Recorder<'s> {
     source: &'s SourceFile,
     missed: bool,

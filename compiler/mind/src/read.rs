@@ -1,4 +1,4 @@
-//! How files are read.
+//! Options for reading files.
 
 use mind_diag::{Diagnostic, Span};
 use mind_driver::formats::{FormatInfo, LoadOptions};
@@ -7,10 +7,10 @@ use crate::error::{Error, refused};
 use crate::module::Format;
 use crate::run::Tensor;
 
-/// How [`Module::from_file_with`](crate::Module::from_file_with) reads a file.
+/// Options of [`Module::from_file_with`](crate::Module::from_file_with).
 ///
-/// An ONNX model may compute with its open dimensions and with inputs that nothing ever changes. Given their extents and
-/// arrays, shapes are numbers from the start:
+/// An ONNX model may compute with its symbolic dimensions, and may have inputs that never change. Their extents and
+/// arrays can be fixed when the model is read, so that all shapes are static:
 ///
 /// ```
 /// use mind::{Module, ReadOptions, Tensor};
@@ -34,18 +34,19 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Those of [`Module::from_file`](crate::Module::from_file): nothing is given, and the content tells the format.
+    /// Returns the defaults of [`Module::from_file`](crate::Module::from_file): dimensions stay open, and the format is
+    /// detected.
     pub fn new() -> ReadOptions {
         ReadOptions::default()
     }
 
-    /// Reads the file as `format`, whatever its content looks like.
+    /// Reads the file as `format` instead of detecting the format.
     pub fn format(mut self, format: Format) -> ReadOptions {
         self.load.from = Some(format.info());
         self
     }
 
-    /// Reads the file as the format that the tools call `word`, as `onnx` or `stablehlo`, whatever its content looks like.
+    /// Reads the file in the format called `word`, for example `onnx` or `stablehlo`, instead of detecting the format.
     ///
     /// ```
     /// use mind::ReadOptions;
@@ -57,7 +58,7 @@ impl ReadOptions {
     ///
     /// # Errors
     ///
-    /// A word that is not a format that modules are read from.
+    /// Errors if `word` is not a format that modules are read from.
     pub fn format_called(mut self, word: &str) -> Result<ReadOptions, Error> {
         let is_read = |row: &FormatInfo| row.read.is_some() && !row.is_description();
         let row = FormatInfo::named(word).filter(|row| is_read(row));
@@ -70,8 +71,8 @@ impl ReadOptions {
         Ok(self)
     }
 
-    /// Gives the open dimension `name` its extent: an ONNX model or a module of StableHLO is read with it, and it replaces
-    /// the name in the types of any other module.
+    /// Fixes the extent of the symbolic dimension `name`. ONNX and StableHLO modules are specialised while they are
+    /// read, other modules afterwards.
     ///
     /// ```
     /// use mind::{Module, ReadOptions};
@@ -86,27 +87,29 @@ impl ReadOptions {
         self
     }
 
-    /// Makes the input `name` of an ONNX model or of a module of StableHLO the constant `array`.
+    /// Replaces the input `name` of an ONNX or StableHLO module by the constant `array`.
     pub fn bind(mut self, name: impl Into<String>, array: Tensor) -> ReadOptions {
         self.load.bound.push((name.into(), array));
         self
     }
 
-    /// Whether products of dequantised bytes of an ONNX model stay products of floats, as a program of MIL needs them,
-    /// and do not become exact sums of products of the bytes.
+    /// Whether products of dequantised bytes of an ONNX model stay floating-point products, as MIL programs need them,
+    /// instead of integer dot products.
     pub fn keeps_dequantized(mut self, keeps: bool) -> ReadOptions {
         self.load.keeps_dequantized = keeps;
         self
     }
 
+    /// Checks that arrays are bound only in formats that support it.
+    ///
     /// # Errors
     ///
-    /// Arrays that are given to a module of a format that takes none.
+    /// Errors if they are not.
     pub(crate) fn check(&self, path: &str, format: Option<&FormatInfo>) -> Result<(), Error> {
         if self.load.bound.is_empty() || format.is_some_and(FormatInfo::reads_dims) {
             return Ok(());
         }
-        let message = "arrays of inputs are given to ONNX models and StableHLO alone";
+        let message = "arrays can be bound to inputs only of ONNX and StableHLO files";
         let help = "bind the weights of another module to its executable";
         let found = Diagnostic::error(Span::FILE, message).help(help);
         Err(refused(path, "", found))

@@ -1,4 +1,4 @@
-//! Checking rewrite rules.
+//! Soundness checks of rewrite rules.
 
 use mind_driver::admission::{config, difference, module_text};
 use mind_rulecheck::{Verdict, check, class_text};
@@ -7,41 +7,41 @@ use mind_rules::{RuleErrors, RuleSet};
 use crate::error::{Error, refused};
 use crate::module::session;
 
-/// What a check found of one direction of a rule.
+/// Result of checking one direction of a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleVerdict {
-    /// The rule.
+    /// The name of the rule.
     pub name: String,
-    /// Whether it is a rule in both directions, read from right to left.
+    /// Whether this is the right-to-left direction of a bidirectional rule.
     pub is_reversed: bool,
-    /// What it promises: `exact`, or the classes of what it may change.
+    /// Its class of exactness: `exact`, or the classes of differences that it may cause.
     pub class: String,
-    /// Why it may not act; `None` if it keeps its promise in every case.
+    /// The reason why it is refused; `None` if it is sound in all cases tried.
     pub refusal: Option<Refusal>,
-    /// How many modules it was tried on.
+    /// The number of modules it was tried on.
     pub modules: usize,
-    /// How many elements were compared.
+    /// The number of elements compared.
     pub elements: usize,
-    /// Remarks: conditions that seem needless, a class stronger than declared.
+    /// Notes, for example about conditions that seem unnecessary or a stronger class that holds.
     pub notes: Vec<String>,
 }
 
-/// Why a rule may not act.
+/// Reason why a rule is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// Both sides differ.
+    /// The two sides differ.
     Unsound {
-        /// Where and how.
+        /// The first difference.
         difference: String,
-        /// A module whose outputs differ, as Core text, if that can say it.
+        /// The counterexample as Core text, if Core can express it: a module whose outputs differ.
         module: Option<String>,
     },
-    /// It was not put to the test, for this reason.
+    /// It could not be checked, for this reason.
     Unchecked(String),
 }
 
-/// Checks the rules in `text` by evaluating both sides of each on made-up modules and values. `name` is that of the file
-/// in diagnostics.
+/// Checks the rules in `text` by evaluating both sides of each rule on random modules and values. `name` is the name of
+/// the file in diagnostics.
 ///
 /// ```
 /// use mind::{Refusal, check_rules};
@@ -59,7 +59,7 @@ pub enum Refusal {
 ///
 /// # Errors
 ///
-/// All that is wrong with the text.
+/// Returns all errors of the text.
 pub fn check_rules(name: &str, text: &str) -> Result<Vec<RuleVerdict>, Error> {
     let loaded = RuleSet::load(&session().registry, &[(name, text)]);
     let set = loaded.map_err(|RuleErrors(sources)| {

@@ -1,4 +1,4 @@
-//! Arrays into a module and out of it.
+//! Inputs and outputs of runs.
 
 use std::ops::Index;
 
@@ -28,23 +28,23 @@ impl Outputs {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of outputs.
     pub fn len(&self) -> usize {
         self.named.len()
     }
 
-    /// Whether the module has no outputs.
+    /// Returns whether the module has no outputs.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty()
     }
 
-    /// The output called `name`; `None` if there is none.
+    /// Returns the output called `name`.
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         let found = self.named.iter().find(|(own, _)| own == name);
         found.map(|(_, tensor)| tensor)
     }
 
-    /// The outputs with their names, in order.
+    /// Returns the names and outputs, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Tensor)> {
         self.named
             .iter()
@@ -54,7 +54,7 @@ impl Outputs {
 
 /// # Panics
 ///
-/// There is no such output.
+/// Panics if the index is out of range.
 impl Index<usize> for Outputs {
     type Output = Tensor;
 

@@ -1,4 +1,4 @@
-//! The ops of a module, for programs that walk them without knowing op tables.
+//! The ops of a module, for programs that inspect them without the op tables.
 
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::eval::{DimEnv, EvalCx};
@@ -10,31 +10,31 @@ use mind_ir::{BlockId, Graph, OpId, ValueId};
 use crate::module::Module;
 use crate::types::{Extent, Type};
 
-/// An op. Values go by the numbers that they have in Core text.
+/// An op. Values are identified by their ids in Core text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statement {
-    /// What Core text calls it, as `Relu`; the name of the table elsewhere, as `mil.conv`.
+    /// Its name in Core text, for example `Relu`, or its full name if it has none, for example `mil.conv`.
     pub op: &'static str,
-    /// The values that it reads.
+    /// The ids of its operands.
     pub operands: Vec<u64>,
-    /// The values that it computes, with their types.
+    /// The ids and types of its results.
     pub results: Vec<(u64, Type)>,
-    /// Its attributes in the order of its table, those with their default values included.
+    /// Its attributes in declaration order, including defaults.
     pub attributes: Vec<(&'static str, Attribute)>,
     /// Its bodies.
     pub bodies: Vec<Body>,
-    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    /// The line in the module's text, from 1; `None` if the op is not in the text.
     pub line: Option<usize>,
 }
 
 /// A body of an op.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Body {
-    /// Its arguments, with their types.
+    /// The ids and types of its arguments.
     pub arguments: Vec<(u64, Type)>,
     /// Its ops.
     pub statements: Vec<Statement>,
-    /// The values that it yields.
+    /// The ids of the values that it yields.
     pub outputs: Vec<u64>,
 }
 
@@ -43,9 +43,9 @@ pub struct Body {
 pub enum Attribute {
     /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
     /// A name or word.
     Text(String),
@@ -58,7 +58,7 @@ pub enum Attribute {
 }
 
 impl Module {
-    /// The ops, in order.
+    /// Returns the ops, in order.
     ///
     /// ```
     /// use mind::{Attribute, Module};
@@ -75,7 +75,7 @@ impl Module {
         self.block(self.graph.body()).statements
     }
 
-    /// The elements of the constant with this number; `None` for any other value.
+    /// Returns the elements of the constant with this id; `None` if the value is not a constant.
     ///
     /// ```
     /// let module = mind::Module::parse("%0 = ConstF32 {value=2.5} : tensor<f32[]>\noutputs: %0")?;

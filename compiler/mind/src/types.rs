@@ -1,4 +1,4 @@
-//! Types of values, with the names of symbolic extents.
+//! Types of values, with the names of symbolic dimensions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ pub use mind_ir::types::DType;
 
 use crate::error::{Error, invalid};
 
-/// The type of an array: what its elements are and how far each dimension reaches.
+/// The type of an array: element type and shape.
 ///
 /// Types are written as in the text formats.
 ///
@@ -27,23 +27,23 @@ use crate::error::{Error, invalid};
 pub struct Type {
     /// The type of an element.
     pub dtype: DType,
-    /// The extents, outermost first; none for a scalar.
+    /// The extents, outermost first; empty for a scalar.
     pub shape: Vec<Extent>,
 }
 
-/// How far a dimension reaches.
+/// The extent of a dimension.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Extent {
-    /// So many elements.
+    /// A static extent.
     Fixed(usize),
-    /// A named number, the same wherever the name is used, that arrays give when the module runs.
+    /// A symbolic dimension, equal wherever the name is used; arrays determine it at run time.
     Symbol(String),
-    /// A number that arrays give when the module runs, written `?`.
+    /// An unknown extent, written `?`; arrays determine it at run time.
     Unknown,
 }
 
 impl Type {
-    /// A type of these extents, outermost first.
+    /// Creates a type with these extents, outermost first.
     pub fn new<E: Into<Extent>>(dtype: DType, shape: impl IntoIterator<Item = E>) -> Type {
         Type {
             dtype,
@@ -90,9 +90,9 @@ fn parse(text: &str) -> Result<Type, String> {
     let parts = text.trim().split_once('[');
     let parts = parts.and_then(|(dtype, rest)| Some((dtype, rest.strip_suffix(']')?)));
     let (dtype, shape) =
-        parts.ok_or("a type is an element type and a shape, as in `f32[B, 784]`")?;
+        parts.ok_or("expected an element type and a shape, for example `f32[B, 784]`")?;
     let dtype = dtype.trim();
-    let known = DType::parse(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
+    let known = DType::parse(dtype).ok_or_else(|| format!("unknown element type `{dtype}`"))?;
     if shape.trim().is_empty() {
         return Ok(Type::new(known, [] as [Extent; 0]));
     }
@@ -117,7 +117,7 @@ fn extent(text: &str) -> Result<Extent, String> {
         number => match number.parse::<i64>() {
             Ok(extent) if extent >= 0 => Ok(Extent::Fixed(extent as usize)),
             _ => Err(format!(
-                "`{number}` is no extent: write a number from 0, a name or `?`"
+                "invalid extent `{number}`: expected a number ≥ 0, a name or `?`"
             )),
         },
     }

@@ -1,4 +1,4 @@
-//! Modules in the formats of files.
+//! Writes modules in file formats.
 
 use std::path::{Path, PathBuf};
 
@@ -21,28 +21,28 @@ use crate::module::{Module, error, session};
 /// A module in the format of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Written {
-    /// A text.
+    /// Text.
     Text(String),
-    /// The bytes of a file that is no text.
+    /// The bytes of a binary file.
     Bytes(Vec<u8>),
-    /// An object file, and the header that declares its functions.
+    /// An object file and its C header.
     Object {
-        /// The bytes of the file.
+        /// The bytes of the object file.
         file: Vec<u8>,
         /// The text of the header.
         header: String,
     },
-    /// The files of a folder, by their paths in it.
+    /// The files of a package, by relative path.
     Folder(Vec<(PathBuf, Vec<u8>)>),
 }
 
 impl Written {
-    /// What the tools call the formats that modules are written in here; a shared library needs a linker.
+    /// Returns the names of the formats that can be written. Shared libraries are excluded, because they need a linker.
     pub fn formats() -> Vec<&'static str> {
         FormatInfo::words(Written::holds)
     }
 
-    /// Whether modules are written here in a format.
+    /// Returns whether modules can be written in a format.
     fn holds(row: &FormatInfo) -> bool {
         !matches!(
             row.write,
@@ -52,7 +52,7 @@ impl Written {
 }
 
 impl Module {
-    /// The module in the format that the tools call `format`: `mic1`, `mic2`, `core`, `mil`, `mil-primer`, `mlpackage`,
+    /// Writes the module in the format called `format`: `mic1`, `mic2`, `core`, `mil`, `mil-primer`, `mlpackage`,
     /// `onnx`, `c`, `object`, `dot`, `svg` or `html`.
     ///
     /// ```
@@ -65,32 +65,32 @@ impl Module {
     /// let read = Module::from_bytes("relu.onnx", model, &Default::default())?;
     /// assert!(read.to_string().ends_with("outputs: %1 {name=out0}"), "ONNX outputs have names: {read}");
     /// let refused = module.write("onyx").unwrap_err();
-    /// assert!(refused.to_string().contains("`onyx` is no format that a module is written in"), "{refused}");
+    /// assert!(refused.to_string().contains("`onyx` is not a format that a module is written in"), "{refused}");
     /// # Ok::<(), mind::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// Another word, all that the format cannot say.
+    /// Errors if the format is unknown or cannot express the module.
     pub fn write(&self, format: &str) -> Result<Written, Error> {
         let row = FormatInfo::named(format);
         let written = row.and_then(|row| self.written(row));
         written.unwrap_or_else(|| {
             let message = format!(
-                "`{format}` is no format that a module is written in; those are {}",
+                "`{format}` is not a format that a module is written in; those are {}",
                 Written::formats().join(", ")
             );
             Err(invalid("<format>", format, message))
         })
     }
 
-    /// Writes the module to a file, in the format that the file's name ends with: `.mic` or `.mic1`, `.mic2`, `.core`,
-    /// `.mil`, `.onnx`, `.c`, `.o` with a header `.h` beside it, `.dot`, `.svg`, `.html`; `.mlpackage` is a folder. `.mic`
-    /// is mic@2 if the module was read from that.
+    /// Writes the module to a file in the format of its extension: `.mic` or `.mic1`, `.mic2`, `.core`, `.mil`,
+    /// `.onnx`, `.c`, `.o` with a C header of the same name, `.dot`, `.svg`, `.html`, or `.mlpackage` for a folder.
+    /// `.mic` means mic@2 if the module was read from mic@2.
     ///
     /// # Errors
     ///
-    /// Another ending, an op that the format cannot say, a file that cannot be written.
+    /// Errors if the extension is unknown, if the format cannot express an op, or if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let row = self.row_of(path);
@@ -122,11 +122,11 @@ impl Module {
         Ok(stored.map_err(failed)?)
     }
 
-    /// Returns the format that the name of a file ends with.
+    /// Returns the format of a file's extension.
     ///
     /// # Errors
     ///
-    /// Another name, in one line.
+    /// Errors, in one line, if the extension is unknown.
     fn row_of(&self, path: &Path) -> Result<&'static FormatInfo, String> {
         let path = path.to_string_lossy();
         let output = Output {
@@ -137,11 +137,11 @@ impl Module {
         let row = output.format(Some(self.format));
         let row = row.map_err(|error| error.to_string())?;
         row.ok_or_else(|| {
-            format!("the name of `{path}` does not say in which format: end it as in `{path}.core`")
+            format!("the name of `{path}` has no extension that selects a format: write for example `{path}.core`")
         })
     }
 
-    /// The module in a format; `None` if that is not one of modules.
+    /// Writes the module in a format; returns `None` if the format does not represent modules.
     fn written(&self, row: &'static FormatInfo) -> Option<Result<Written, Error>> {
         let write = row.write?;
         let written = match write {
@@ -178,7 +178,7 @@ impl Module {
         Some(text.map(Written::Text))
     }
 
-    /// Returns the module as a MIL program with the inputs and outputs that `interface` asks for.
+    /// Returns the module lowered to MIL, with the types of inputs and outputs of `interface`.
     fn program(&self, interface: Interface) -> Result<Graph, Diagnostics> {
         let mut program = self.graph.clone();
         let config = Config {
@@ -190,7 +190,7 @@ impl Module {
     }
 }
 
-/// A program of MIL as a Core ML package.
+/// Converts a MIL program to a Core ML package.
 fn package(mut program: Graph) -> Result<Written, Diagnostics> {
     mind_mil::names::assign_names(&mut program);
     let package = mind_coreml::package::package(&program)?;

@@ -1,4 +1,4 @@
-//! The crate as its users call it: what works, and what mistakes say.
+//! Tests of the public API: results and error messages.
 
 use std::sync::Arc;
 use std::thread;
@@ -11,7 +11,7 @@ use mind::{
     ReadOptions, Tensor, Type, View, ViewMut, Written,
 };
 
-/// `x w`, for any number of rows.
+/// The product `x w`, for a symbolic number of rows.
 const PRODUCT: &str = "mic@2\nS B\nT0 f32 B 2\nT1 f32 2 2\na x T0\np w T1\nm 0 1\nO 2";
 
 fn array(shape: &[usize], elements: &[f32]) -> Tensor {
@@ -48,7 +48,7 @@ fn builders_refuse_what_shape_rules_refuse() -> Result<(), Error> {
     let x = module.input("x", "f32[2, 3]")?;
     let refused = MatMul::build(&mut module, x, x).map_err(Error::from);
     let Err(Error::Op(rule)) = refused else {
-        panic!("2x3 times 2x3 is no product");
+        panic!("a 2x3 matrix cannot be multiplied by a 2x3 matrix");
     };
     assert!(rule.to_string().contains('3'), "{rule}");
     let refused = module
@@ -56,7 +56,7 @@ fn builders_refuse_what_shape_rules_refuse() -> Result<(), Error> {
         .map_err(|error| error.to_string());
     assert_eq!(
         refused.unwrap_err(),
-        "error: `f31[2]`: `f31` is no element type\n--> <type>"
+        "error: `f31[2]`: unknown element type `f31`\n--> <type>"
     );
     Ok(())
 }
@@ -212,7 +212,7 @@ fn optimising_keeps_bits_unless_asked() -> Result<(), Error> {
         let outputs = module.interpret([("x", &x)])?;
         assert_eq!(outputs[0].elements::<f32>(), [0.0; 16]);
     }
-    // (x + 1) + -1 is x only where sums may be taken in another order.
+    // (x + 1) + -1 folds to x only if reassociation is allowed.
     let text = "%0 = Input {name=x} : tensor<f32[2]>\n%1 = ConstF32 {value=1} : tensor<f32[]>\n\
                 %2 = ConstF32 {value=-1} : tensor<f32[]>\n%3 = Add (%0, %1)\n%4 = Add (%3, %2)\noutputs: %4";
     let folded = |classes: FastMath| -> Result<String, Error> {
@@ -378,7 +378,7 @@ fn a_decoder_completes_a_prompt() -> Result<(), Error> {
     Ok(())
 }
 
-/// What a tool prints of the same models: lit_tests/mind-run/{pair,speech,generate}.test.
+/// Expected outputs are those of the tools on the same models: lit_tests/mind-run/{pair,speech,generate}.test.
 #[test]
 fn texts_end_where_models_and_callers_say() -> Result<(), Error> {
     let files = Files::open(tiny("tiny-t5"))?;
@@ -448,7 +448,7 @@ fn an_encoder_makes_vectors() -> Result<(), Error> {
     Ok(())
 }
 
-/// A library's user may write the file again while a module is in use.
+/// A user of the library may overwrite the file while the module is in use.
 #[test]
 fn a_file_that_was_read_may_change() -> Result<(), Error> {
     let original = concat!(
@@ -480,7 +480,7 @@ fn outputs_keep_the_names_of_their_file() -> Result<(), Error> {
     let again = Module::from_bytes("again.onnx", bytes, &ReadOptions::new())?;
     assert_eq!(again.output_names(), ["classes"]);
     assert_eq!(module.bit_difference(&again, 3)?, None);
-    // Names of other outputs are none of the module's.
+    // The names of the old outputs are dropped.
     module.set_outputs(&[]);
     assert!(module.output_names().is_empty());
     Ok(())

@@ -1,4 +1,4 @@
-//! What a run works with.
+//! The inputs of a run.
 
 use mind_ir::builder::Builder;
 use mind_ir::opdef::OpDef;
@@ -13,31 +13,31 @@ use mind_rules::Constant;
 use mind_rules::FastMath;
 use mind_rules::RuleSet;
 
-/// What a run works with.
+/// The inputs of a run, other than the module.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The rules, and with them the op table.
+    /// The rules; their op table numbers the ops of the registry.
     pub rules: &'a RuleSet,
-    /// The classes of rules that may act beyond the exact one.
+    /// The fast-math classes whose rules may be applied. Exact rules always may.
     pub classes: FastMath,
-    /// What ops cost.
+    /// The costs of ops.
     pub cost: &'a CostModel,
-    /// How far the search goes.
+    /// The limits of the search.
     pub limits: Limits,
     /// Creates a constant with the contents of a tensor.
     pub constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
-    /// Creates a constant of a type with one element, of rank 0, at every position.
+    /// Creates a splat constant of a type from its element, a tensor of rank 0.
     pub splat: fn(&mut Builder<'_>, TypeView<'_>, &Tensor) -> ValueId,
-    /// The op that holds a fused group: any number of operands, one attribute naming the group, one
+    /// The op that holds a fused group. It has any number of operands, one attribute that names the group, and one
     /// region whose block has an argument per operand.
     pub fused: &'static OpDef,
-    /// Brings operands and attributes into canonical form, which rewriting may have left: called after each round that
-    /// changed something, so that the next round finds what another run would.
+    /// Brings operands and attributes into canonical form. Called after each round that changed something, because
+    /// rewritten ops may not be canonical; the next round then sees the module as another run would.
     pub canonical: fn(&mut Graph),
 }
 
 impl Context<'_> {
-    /// Creates `constant`; one element everywhere is not written out.
+    /// Creates `constant` without expanding splats, and returns its value.
     pub(crate) fn make_constant(
         &self,
         builder: &mut Builder<'_>,

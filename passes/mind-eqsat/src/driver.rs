@@ -23,13 +23,13 @@ use crate::writeback::changes::Found;
 use crate::writeback::rewrite::rewrite;
 use mind_rules::{FastMath, RuleIx};
 
-/// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
+/// Replaces values of the module by cheaper equal ones. The module must be verified, and stays valid.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
     fold_with(g, cx, &mut NoopListener, None)
 }
 
-/// As [`fold`], with a listener that admits each change and hears of it; `draw` is the number of the
-/// region to draw.
+/// Like [`fold`], with a listener that may veto each change and is notified of it. `draw` is the number of the region
+/// to draw.
 pub fn fold_with(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -39,14 +39,14 @@ pub fn fold_with(
     run(g, cx, Goal::Fold, listener, draw)
 }
 
-/// Gathers ops of the module into fused ones where that is cheaper, also through equal forms that fuse
-/// better. The module is verified, and stays so.
+/// Fuses ops of the module where that is cheaper, also through equal forms that fuse better. The module must be
+/// verified, and stays valid.
 pub fn fuse(g: &mut Graph, cx: &Context<'_>) -> Report {
     fuse_with(g, cx, &mut NoopListener, None)
 }
 
-/// As [`fuse`], with a listener that admits each change and group, and hears of it; `draw` is the
-/// number of the region to draw.
+/// Like [`fuse`], with a listener that may veto each change and group and is notified of it. `draw` is the number of
+/// the region to draw.
 pub fn fuse_with(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -56,7 +56,7 @@ pub fn fuse_with(
     run(g, cx, Goal::Fuse, listener, draw)
 }
 
-/// How often the module is cut into regions, and these are looked at, at most.
+/// The most rounds of cutting the module into regions and rewriting each.
 const PASSES: usize = 8;
 
 fn run(
@@ -101,7 +101,7 @@ fn run(
             store = Some(own);
             changed |= region;
         }
-        // What grouping left apart stays so while nothing else changes.
+        // Grouping is deterministic: it merges nothing new unless something else changed.
         if goal == Goal::Fuse && (changed || pass == 0) {
             changed |= group(g, cx, &costs, &mut report, listener);
         }
@@ -110,8 +110,8 @@ fn run(
         }
         report.changed |= changed;
         settled = if changed { 0 } else { settled + 1 };
-        // A module in one region has no cuts. Fusing ends when both ways of cutting find nothing more, folding when
-        // the first one does, with which another run would begin.
+        // A module in one region has no cuts. Fusing ends when both ways of cutting find nothing more. Folding ends
+        // when the unshifted one finds nothing more, because another run would begin with it.
         let ended = match goal {
             Goal::Fold => settled > 0 && !(several && shifted),
             Goal::Fuse => settled > usize::from(several),
@@ -142,14 +142,14 @@ struct Region<'a> {
     draw: bool,
 }
 
-/// What the regions of a run share.
+/// The data that the regions of a run share.
 struct Run<'r> {
     index: RuleIndex<'r>,
-    /// What was found before; `None` if rejected rewrites are reported, which requires every e-graph.
+    /// Solutions of earlier regions; `None` if rejected rewrites are reported, which requires every e-graph.
     memo: Option<Memo<'r>>,
 }
 
-/// Rewrites one region; gives the tables back, and whether it changed.
+/// Rewrites one region. Returns the store, and whether the region changed.
 fn optimise<'r>(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -225,8 +225,8 @@ fn optimise<'r>(
     }
 }
 
-/// Does to a region, whose e-graph no rule has acted on, what was found for another one of its key;
-/// gives the tables back, and whether it changed.
+/// Applies the solution of an earlier region with the same key to a region whose e-graph is as loaded. Returns the
+/// store, and whether the region changed.
 fn again<'r>(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -254,7 +254,7 @@ fn again<'r>(
     (loaded.egraph.analysis.store, changed)
 }
 
-/// Puts the best form of a region into the module; whether that changed anything.
+/// Writes the best form of a region into the module; returns whether anything changed.
 fn act(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -278,7 +278,7 @@ fn act(
     rewrite(g, cx, &found, solution.before.cost, report, listener)
 }
 
-/// Puts into words why regions stayed as they were, or were not searched to the end.
+/// Adds remarks about regions that were kept, or whose search reached a limit.
 fn remark(report: &mut Report, cx: &Context<'_>) {
     for kept in &report.kept {
         let ops = kept.ops;
@@ -314,7 +314,7 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
     }
 }
 
-/// The warning about rules that made unequal values equal: one of them is unsound.
+/// Returns the warning about rules that made unequal values equal: one of them is unsound.
 fn contradicted(cx: &Context<'_>, kept: &Kept, rules: &[RuleIx], values: &str) -> Diagnostic {
     let names: Vec<String> = rules
         .iter()

@@ -1,4 +1,4 @@
-//! Applying one form of a rule to one value of a module, for tools that ask what a single rule does.
+//! Applies one form of a rule to one value of a module, for tools that examine single rules.
 
 use egg::Id;
 use mind_diag::Span;
@@ -28,20 +28,19 @@ use mind_rules::{AttrValue, InstanceMatch, NewTerm, RuleInstance};
 /// The most matches at one value that are applied.
 const MATCHES: usize = 4;
 
-/// What a rule puts in place of a value.
+/// The result of applying a rule at a value.
 #[derive(Clone, Debug)]
 pub struct Application {
-    /// Whether each part of the condition holds; `None` if it cannot be told.
+    /// Whether each part of the condition holds; `None` if that is unknown.
     pub conditions: Vec<Option<bool>>,
     /// Whether each alternative of an `or` of the condition holds.
     pub alternatives: Vec<bool>,
-    /// The right side; `None` if it has no type, or not that of the left side: the rule does not act
-    /// there.
+    /// The right side; `None` if it has no type, or not that of the left side, so that the rule is not applied.
     pub right: Option<ValueId>,
 }
 
 impl Application {
-    /// Whether the condition holds.
+    /// Returns whether the condition holds.
     pub fn holds(&self) -> bool {
         self.conditions.iter().all(|part| *part == Some(true))
     }
@@ -49,14 +48,14 @@ impl Application {
 
 /// The forms of a rule set's rules, each of which can be applied alone.
 ///
-/// A form is one direction of a rule for one of the ops that it is written for.
+/// A form is one direction of a rule for one of the ops that it covers.
 pub struct RuleInstances<'a> {
     cx: Context<'a>,
     costs: CostTable<'a>,
 }
 
 impl<'a> RuleInstances<'a> {
-    /// The forms of the rules of `cx`.
+    /// Collects the forms of the rules of `cx`.
     pub fn new(cx: Context<'a>) -> RuleInstances<'a> {
         RuleInstances {
             cx,
@@ -64,17 +63,17 @@ impl<'a> RuleInstances<'a> {
         }
     }
 
-    /// Every form, in the order of the rule files.
+    /// Returns every form, in the order of the rule files.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = RuleInstance<'a>> {
         self.cx.rules.instances()
     }
 
-    /// Matches `form` at `root`, a value of the module's body, and appends what it puts there to the
-    /// body: one application per match.
+    /// Matches `form` at `root`, a value of the module's body, and appends the right sides to the body. Returns one
+    /// application per match.
     ///
-    /// The condition is evaluated and reported, not enforced, so that a caller can also see what it
-    /// keeps out. A rule that joins values over several matches joins its own with `twin`, in both
-    /// orders, as if another match had that one; without it there is no application.
+    /// The condition is evaluated and reported but not enforced, so that a caller can also test cases which the
+    /// condition excludes. A merge rule joins the values of several matches; here it joins the value of the one match
+    /// with `twin`, in both orders, as if another match had bound `twin`. Without `twin` it has no applications.
     pub fn apply(
         &self,
         form: RuleInstance<'a>,
@@ -93,7 +92,7 @@ impl<'a> RuleInstances<'a> {
     }
 }
 
-/// Appends the right side of a match in the module.
+/// Appends the right side of a match on the module itself.
 fn replaced(cx: &Context<'_>, g: &mut Graph, root: ValueId, found: InstanceMatch) -> Application {
     let mut values: Vec<ValueId> = Vec::new();
     let mut make = |term: &NewTerm| {
@@ -195,7 +194,7 @@ fn apply(
     applied
 }
 
-/// A value of the program for each class, the first one.
+/// Returns for each class the first value of the program that is in it.
 fn values(g: &Graph, program: &Program, loaded: &Loaded<'_>) -> FxHashMap<Id, ValueId> {
     let mut values = FxHashMap::default();
     for value in program.ops.iter().flat_map(|&op| g.results(op)) {
@@ -216,7 +215,7 @@ struct Instantiator<'i, 'r> {
 }
 
 impl Instantiator<'_, '_> {
-    /// The right side for a match, with what one op is given in place of its operands.
+    /// Appends the right side for a match; `joined` replaces the operands of one op.
     fn rewritten(
         &mut self,
         template: &Template,
@@ -256,7 +255,7 @@ impl Instantiator<'_, '_> {
         terms.pop()
     }
 
-    /// The right sides for a match whose value is joined with `twin`, before it and behind it.
+    /// Appends the right sides for a match whose value is joined with `twin`, which comes second or first.
     fn merged(
         &mut self,
         template: &Template,
@@ -291,7 +290,7 @@ impl Instantiator<'_, '_> {
     }
 }
 
-/// Appends a copy of the matched ops, gathered in a fused op.
+/// Appends a copy of the matched ops, in a fused op.
 fn grouped(
     cx: &Context<'_>,
     g: &mut Graph,

@@ -1,22 +1,23 @@
 //! E-graph folding and fusion over any op table.
 //!
-//! [`fold`] finds cheaper equal forms of a module, [`fuse`] gathers ops that run better as one. Both
-//! work on regions of a few hundred ops: each becomes an e-graph, rules from files act on it, and a
-//! choice of e-nodes that never costs more than the program's own goes back into the module.
+//! [`fold`] finds cheaper equal forms of a module, and [`fuse`] groups ops into kernels. Both work on regions of a few
+//! hundred ops. Each region becomes an e-graph, on which the rules of rule files are applied until saturation.
+//! Extraction then chooses e-nodes that never cost more than the program itself, and they are written back into the
+//! module.
 //!
-//! The rooms, in the order in which a region goes through them:
+//! The modules, in the order in which a region passes through them:
 //!
-//! - `egraph/`, `search/`, `saturate/`: the e-graph, where to look for matches, rounds of rules.
-//! - `cost/`, `fusion/`, `extract/`: prices, groups of ops, and the choice of e-nodes.
-//! - `writeback/`: the chosen program as ops of the module; `explain/`: which rules led to it.
-//! - `instance.rs`: one rule at one value, for tools that ask what a single rule does.
+//! - `egraph/`, `search/`, `saturate/`: the e-graph, the search for matches, and rounds of rule application.
+//! - `cost/`, `fusion/`, `extract/`: prices, fused groups, and the choice of e-nodes.
+//! - `writeback/`: turns the chosen e-nodes into ops of the module; `explain/`: the rules that led to them.
+//! - `instance.rs`: applies one rule at one value, for tools that examine single rules.
 //!
-//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`); `passes/` has its
-//! passes: fold, fuse, unfuse.
+//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`). `passes/` has the
+//! passes `fold`, `fuse` and `unfuse`.
 //!
-//! The engine names no op: rule files and the cost table do, and are resolved through a
-//! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
-//! clock or a hash map's order.
+//! The engine names no op, because ops come from rule files and the cost table and are resolved through a
+//! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents only, never on time or the order of a
+//! hash map.
 
 mod context;
 pub mod cost;

@@ -1,33 +1,35 @@
-//! Limits on the search. All are counts, so that results do not depend on the machine's speed.
+//! Limits of the search. All are counts, so that results do not depend on the machine's speed.
 
-/// How far the search goes.
+/// Limits of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The least number of ops in a region, where more follow.
+    /// The least number of ops in a region, except the last.
     pub region_least: usize,
     /// The most ops in a region.
     pub region_most: usize,
-    /// Rounds of simplification.
+    /// The most rounds of the simplification phase.
     pub simplify_rounds: usize,
-    /// Rounds of moving layouts where nothing convolves: products read through a transpose that is near.
+    /// The most rounds of the layout phase in regions without convolutions, where products read through nearby
+    /// transposes.
     pub layout_rounds: usize,
-    /// Rounds of moving layouts where something convolves: transposes move through the whole network to its borders.
+    /// The most rounds of the layout phase in regions with convolutions, where transposes move through the whole
+    /// network to its borders.
     pub convolution_layout_rounds: usize,
-    /// Rounds of simplification and of moving layouts after ops were merged.
+    /// The most rounds of simplification and layout after ops were merged.
     pub merge_rounds: usize,
-    /// Rounds of regrouping sums and products, where that is allowed.
+    /// The most rounds of reassociating sums and products, if that is allowed.
     pub reassociate_rounds: usize,
-    /// Rounds of looking for forms that a fusion names, when fusing.
+    /// The most rounds of rewriting to forms that a fusion rule names, when fusing.
     pub idiom_rounds: usize,
-    /// E-nodes per op of a region, beyond which no rule acts on it any more.
+    /// The most e-nodes per op of a region. The search ends at this limit.
     pub growth: usize,
-    /// Matches of one rule in one round, per op of a region.
+    /// The most matches of one rule in one round, per op of a region.
     pub matches: usize,
     /// The most ops in a fused group.
     pub group_ops: usize,
     /// The most operands of a fused group.
     pub group_operands: usize,
-    /// The most fusions proposed around one op.
+    /// The most fusion candidates around one op.
     pub proposals: usize,
 }
 

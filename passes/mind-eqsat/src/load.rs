@@ -1,4 +1,4 @@
-//! From a region of the module to an e-graph.
+//! Loads a region of the module into an e-graph.
 
 use std::ops::Range;
 
@@ -20,51 +20,52 @@ use mind_ir::scalar::Facts;
 use mind_rules::OpTable;
 use mind_rules::constant_of;
 
-/// The most bytes of a constant that is looked into element by element.
+/// The most bytes of a constant whose elements are read.
 const CONSTANT_LIMIT: u64 = 1 << 20;
 
 /// A region as an e-graph. Positions count from 1 within the region; 0 is before it.
+///
+/// An op is transparent if it is represented as an e-node; the results of all other ops are leaves.
 pub(crate) struct Loaded<'r> {
     pub(crate) egraph: Eg<'r>,
-    /// The class that each value was put into.
+    /// The class into which each value was put.
     pub(crate) classes: FxHashMap<ValueId, Id>,
-    /// The value and position of each leaf; inputs of the module may stand anywhere, and have 0.
+    /// The value and position of each leaf. Inputs of the module have position 0, because they can be moved.
     pub(crate) leaves: Vec<(ValueId, u32)>,
-    /// The ops that are looked into: position, op, result, and the e-node's id where it has one of its
-    /// own.
+    /// The transparent ops, in program order.
     pub(crate) ops: Vec<LoadedOp>,
-    /// The constant ops of the program that stand for each constant, the first of each.
+    /// The first constant op of the program for each constant.
     pub(crate) constants: FxHashMap<ConstId, OpId>,
-    /// The values read outside the region or by ops that are not looked into, in program order.
+    /// The values that are read outside the region or by opaque ops, in program order.
     pub(crate) roots: Vec<ValueId>,
-    /// What was merged: each list is the parts of one op.
+    /// The merged ops: each list holds the parts of one.
     pub(crate) merges: Vec<Vec<Part>>,
-    /// How many operand slots of the program read the result of each op, and whether one of them stands
-    /// outside the region or in an op that is not looked into.
+    /// For each op of `ops`, the number of operands that read its result, and whether one of them is outside the region
+    /// or in an opaque op.
     pub(crate) readers: Vec<(u32, bool)>,
 }
 
-/// An op of the program that is looked into.
+/// A transparent op of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadedOp {
     pub(crate) position: u32,
     pub(crate) op: OpId,
     pub(crate) result: ValueId,
-    /// The class that its result was put into.
+    /// The class into which its result was put.
     pub(crate) class: Id,
     /// The id of its e-node; `None` if the op equals one of its operands.
     pub(crate) node: Option<Id>,
 }
 
-/// A class that became a part of a merged op, and the classes that its new e-node reads.
+/// A class that is a part of a merged op, and the classes that its new e-node reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) class: Id,
     pub(crate) children: SmallVec<[Id; 2]>,
 }
 
-/// The region `range` of `program` as an e-graph over `store`; `exact` when only rules that keep every
-/// bit will act on it.
+/// Loads the region `range` of `program` into an e-graph over `store`. `exact` states that only exact rules will be
+/// applied to it.
 pub(crate) fn load<'r>(
     g: &Graph,
     program: &Program,
@@ -121,7 +122,7 @@ pub(crate) fn load<'r>(
 }
 
 impl Loaded<'_> {
-    /// Whether an op of the region slides a filter.
+    /// Returns whether an op of the region is a convolution.
     pub(crate) fn convolves(&self) -> bool {
         let store = &self.egraph.analysis.store;
         let mut nodes = self.ops.iter().filter_map(|own| own.node);
@@ -131,7 +132,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// How many operand slots of the program read each class, by its id now.
+    /// Counts the operands of the program that read each class, by its current id.
     pub(crate) fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.egraph.nodes().len()];
         for (own, &(count, _)) in self.ops.iter().zip(&self.readers) {
@@ -180,7 +181,7 @@ impl Loaded<'_> {
         });
     }
 
-    /// The class of an operand; a value from before the region becomes a leaf.
+    /// Returns the class of an operand; a value from before the region becomes a leaf.
     fn class(&mut self, g: &Graph, value: ValueId) -> Id {
         match self.classes.get(&value) {
             Some(&class) => class,
@@ -188,7 +189,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Adds what is not looked into: a constant, or a leaf.
+    /// Adds the result of an opaque op as a constant or a leaf.
     fn outer(&mut self, g: &Graph, value: ValueId, position: u32) -> Id {
         let movable = |op: OpId| g.def(op).has(Trait::Interface);
         let position = if g.defining_op(value).is_some_and(movable) {
@@ -223,7 +224,7 @@ fn import_type(store: &mut Store<'_>, g: &Graph, value: ValueId) -> Ty {
     store.scratch.import(g, ty)
 }
 
-/// What the op that defines a leaf says of it by itself.
+/// Returns the facts of a leaf that follow from its op alone, for example that an `exp` is not negative.
 fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
     let scalar = g.defining_op(value).and_then(|op| g.def(op).scalar);
     match scalar {
@@ -232,7 +233,8 @@ fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
     }
 }
 
-/// The number of the constant that `op` defines, if it is one and small or a splat.
+/// Returns the id of the constant that `op` defines; `None` if `op` is not a constant, or a large one that is not a
+/// splat.
 fn import_constant(store: &mut Store<'_>, g: &Graph, op: OpId, ty: Ty) -> Option<ConstId> {
     let literal = match g.attrs(op) {
         &[Attr::Literal(literal)] => Some(LiteralKey::of(literal, ty)),

@@ -1,9 +1,8 @@
-//! Regions with the same contents are searched once.
+//! Memoisation of regions with the same contents.
 //!
-//! The layers of a model repeat. What a search comes to depends on nothing but the region's e-graph as it
-//! was loaded, where its leaves and ops stand, and who reads them: its *key*. Ids in it count within
-//! the region, so that a later region of the same key has the same e-graph, and what was found for
-//! one holds for the other word by word.
+//! The layers of a model repeat. The outcome of a search only depends on the region's e-graph as it was loaded, the
+//! positions of its leaves and ops, and their readers: its *key*. Ids in the key are relative to the region, so a later
+//! region of the same key has the same e-graph, and the solution of one applies to the other unchanged.
 
 use std::collections::hash_map::Entry;
 
@@ -18,23 +17,23 @@ use crate::load::Loaded;
 use crate::solve::Saturated;
 use mind_rules::OpTable;
 
-/// The most e-nodes that are remembered, in keys and solutions together; then all are forgotten.
+/// The most e-nodes that are kept, in keys and solutions together. All are dropped when the limit is reached.
 const MOST_NODES: usize = 1 << 16;
 
-/// All that a search over a region depends on, besides what is one for the whole run.
+/// Everything that a search over a region depends on, apart from the settings of the run.
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub(crate) struct RegionKey {
     nodes: Box<[Node]>,
-    /// What is known of each leaf, and its position.
+    /// The analysis data and position of each leaf.
     leaves: Box<[(LeafData, u32)]>,
-    /// The position of each op, the e-node it is and the class of its result.
+    /// The position, e-node and result class of each op.
     ops: Box<[(u32, Option<Id>, Id)]>,
-    /// How many operands read the result of each op, and whether something outside the region does.
+    /// The number of operands that read the result of each op, and whether one is outside the region.
     readers: Box<[(u32, bool)]>,
 }
 
 impl RegionKey {
-    /// The key of a region on which no rule has acted.
+    /// Returns the key of a region to which no rule was applied yet.
     pub(crate) fn of(loaded: &Loaded<'_>) -> RegionKey {
         let known = &loaded.egraph.analysis.leaves;
         let leaves = known.iter().zip(&loaded.leaves);
@@ -50,14 +49,14 @@ impl RegionKey {
     }
 }
 
-/// What was found for a region.
+/// The solution of a region.
 pub(crate) struct Solved<'r> {
-    /// The e-graph that the best form is a choice from; `None` if the region stays as it is.
+    /// The e-graph from which the best form was chosen; `None` if the region is kept as it is.
     pub(crate) egraph: Option<Eg<'r>>,
     pub(crate) solution: Saturated,
 }
 
-/// What was found for the regions seen so far.
+/// The solutions of earlier regions.
 #[derive(Default)]
 pub(crate) struct Memo<'r> {
     solved: FxHashMap<RegionKey, Solved<'r>>,
@@ -65,13 +64,13 @@ pub(crate) struct Memo<'r> {
 }
 
 impl<'r> Memo<'r> {
-    /// What was found for a region of this key.
+    /// Returns the solution for this key.
     pub(crate) fn get(&mut self, key: &RegionKey) -> Option<&mut Solved<'r>> {
         self.solved.get_mut(key)
     }
 
-    /// Remembers what was found for `loaded`, and takes its e-graph where there is a better form; gives
-    /// back the tables that regions share.
+    /// Stores the solution of `loaded`, with its e-graph if there is a better form. Returns the store, which regions
+    /// share.
     pub(crate) fn keep(
         &mut self,
         key: RegionKey,

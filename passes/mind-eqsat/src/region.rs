@@ -1,6 +1,6 @@
-//! Cutting a module into regions.
+//! Cuts a module into regions.
 //!
-//! Cuts depend on content near them, so that an edit moves no cut far away.
+//! Cuts depend on nearby content only, so that an edit does not move distant cuts.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -12,18 +12,19 @@ use rustc_hash::FxHasher;
 use crate::limits::Limits;
 use mind_rules::OpTable;
 
-/// From the least size on, one op in this many starts a region whatever is live there.
+/// The rate of content-defined cuts: beyond the least size, one op in this many starts a region regardless of the
+/// number of live values.
 const CUT_EVERY: u64 = 256;
 
-/// The ops of the module's body in order, and where each stands.
+/// The ops of the module's body in order, and their positions.
 pub(crate) struct Program {
     pub(crate) ops: Vec<OpId>,
-    /// The position of each op by its id; `u32::MAX` for ops elsewhere.
+    /// The position of each op by its id; `u32::MAX` for ops outside the body.
     positions: Vec<u32>,
 }
 
 impl Program {
-    /// The body of `g`.
+    /// Collects the body of `g`.
     pub(crate) fn of(g: &Graph) -> Program {
         let ops: Vec<OpId> = g.ops(g.body()).collect();
         let mut positions = vec![u32::MAX; g.op_bound()];
@@ -33,20 +34,20 @@ impl Program {
         Program { ops, positions }
     }
 
-    /// Where `op` stands in the body.
+    /// Returns the position of `op`; `None` if it is outside the body.
     pub(crate) fn position(&self, op: OpId) -> Option<usize> {
         let position = *self.positions.get(op.index())?;
         (position != u32::MAX).then_some(position as usize)
     }
 
-    /// Where `value` is defined, if by an op of the body.
+    /// Returns the position of the op that defines `value`; `None` if no op of the body does.
     pub(crate) fn definition(&self, g: &Graph, value: ValueId) -> Option<usize> {
         self.position(g.defining_op(value)?)
     }
 }
 
-/// The regions of the program, in order. With `shifted`, the first one is cut at half the size, so that
-/// what lay across a cut lies inside a region.
+/// Returns the regions of the program in order. If `shifted`, the first one has half the size, so that ops around an
+/// unshifted cut are within a region.
 pub(crate) fn regions(
     g: &Graph,
     program: &Program,
@@ -96,7 +97,7 @@ fn cut(
     })
 }
 
-/// How many computed values are live before each op. Inputs and constants do not count.
+/// Counts the values that are live before each op. Inputs and constants do not count.
 fn live_values(g: &Graph, program: &Program, table: &OpTable) -> Vec<u32> {
     let len = program.ops.len();
     let mut last_use = vec![0usize; len];
@@ -124,7 +125,8 @@ fn live_values(g: &Graph, program: &Program, table: &OpTable) -> Vec<u32> {
         .collect()
 }
 
-/// A hash of the op, its attributes, its type and the ops it reads to depth 2; of no id.
+/// Returns a hash of the op, its attributes, its type, and the names of the ops it depends on to depth 2. Ids are not
+/// hashed, because edits elsewhere change them.
 fn content_hash(g: &Graph, op: OpId) -> u64 {
     let mut hasher = FxHasher::default();
     let def = g.def(op);

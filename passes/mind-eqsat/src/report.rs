@@ -1,4 +1,4 @@
-//! What a run did.
+//! The report of a run.
 
 use std::fmt;
 
@@ -6,51 +6,51 @@ use mind_diag::{Diagnostics, Span};
 use mind_ir::listener::{CostChange, RuleTime};
 use mind_rules::RuleIx;
 
-/// How often a rule matched and what came of it. What is found again in a later round counts again.
+/// Statistics of a rule. A match that is found in several rounds counts several times.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RuleStats {
     /// Matches whose condition held.
     pub matched: usize,
-    /// Matches that made two classes one.
+    /// Matches that united two classes.
     pub applied: usize,
-    /// Matches whose right side has no type or another one.
+    /// Matches that were refused, because the right side has no type or another one.
     pub refused: usize,
-    /// Changes of the result that it led to.
+    /// Changes of the module that it contributed to.
     pub chosen: usize,
-    /// What the changes saved that it led to as the last one, in picoseconds.
+    /// The cost saved by changes in which it was the last step, in picoseconds.
     pub saved: i64,
-    /// How long it took, where rules are timed.
+    /// The time spent on it, if rules are timed.
     pub time: RuleTime,
 }
 
-/// A value that another op now computes.
+/// A value that is computed by another op now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// The place of the op that computed it.
+    /// The location of the op that computed it.
     pub span: Span,
     /// The name of that op.
     pub from: &'static str,
-    /// What computes it now: an op's name, or the value with this label.
+    /// Its replacement.
     pub to: Replacement,
-    /// What led there, in order; empty where only equal operands made it equal.
+    /// The steps that led to the change, in order; empty if equal operands alone made it equal.
     pub rules: Vec<RuleStep>,
-    /// The cost of the region before and after, changes being made one after the other.
+    /// The cost of the region before and after this change. Changes are made one after the other.
     pub cost: CostChange,
 }
 
-/// What led to a change, or to a part of it.
+/// The cause of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// A rule.
     Rule(RuleIx),
-    /// Folding constants.
+    /// Constant folding.
     Folding,
-    /// Grouping that no rule asked for, because it costs less.
+    /// Grouping by cost, without a rule.
     Fusion,
 }
 
 impl Cause {
-    /// The rule, where it is one.
+    /// Returns the rule, if it is one.
     pub fn rule(self) -> Option<RuleIx> {
         match self {
             Cause::Rule(rule) => Some(rule),
@@ -59,23 +59,23 @@ impl Cause {
     }
 }
 
-/// A step on the way to a change.
+/// A step towards a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleStep {
-    /// What was done.
+    /// Its cause.
     pub cause: Cause,
-    /// Whether it was read from right to left.
+    /// Whether the rule was applied from right to left.
     pub reversed: bool,
-    /// The place of the op at which it matched.
+    /// The location of the op at which it matched.
     pub span: Span,
 }
 
-/// What a value was replaced with.
+/// The replacement of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replacement {
     /// A new op of this name.
     Op(&'static str),
-    /// A value that was there, by its label.
+    /// An existing value, by its label.
     Value(u64),
     /// A constant.
     Constant,
@@ -84,7 +84,7 @@ pub enum Replacement {
 }
 
 impl Report {
-    /// Counts what rules did in the search over a region; their time where it was spent.
+    /// Adds the statistics of the search over a region; the times only if `timed`.
     pub(crate) fn count_search(&mut self, stats: &[RuleStats], timed: bool) {
         for (all, own) in self.rules.iter_mut().zip(stats) {
             all.matched += own.matched;
@@ -113,67 +113,67 @@ impl Report {
     }
 }
 
-/// A region that stayed as it was, or was not searched to the end.
+/// A region that was kept, or whose search reached a limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kept {
-    /// The place of the region's first op.
+    /// The location of the region's first op.
     pub span: Span,
-    /// How many ops it has.
+    /// The number of its ops.
     pub ops: usize,
-    /// Why.
+    /// The reason.
     pub reason: KeptReason,
 }
 
-/// Why a region stayed as it was, or was not searched to the end.
+/// The reason why a region was kept, or its search was cut short.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeptReason {
-    /// The best form found costs this much, in picoseconds, where the input costs no more.
+    /// The best form found costs more than the input, in picoseconds.
     NotCheaper {
-        /// The cost of the region as it is.
+        /// The cost of the input.
         before: u64,
         /// The cost of the best form found.
         after: u64,
     },
-    /// The best form found moves this many bytes, the input fewer.
+    /// The best form found moves more bytes than the input.
     MoreBytes {
-        /// The bytes that the region moves as it is.
+        /// The bytes that the input moves.
         before: u64,
         /// The bytes that the best form found moves.
         after: u64,
     },
-    /// Two classes with different types or constants became one: a rule in force is unsound.
+    /// Two classes with different types or constants were united: one of the rules is unsound.
     Contradiction {
-        /// The rules that led from the one to the other.
+        /// The rules that united them.
         rules: Vec<RuleIx>,
-        /// The types or constants, in words.
+        /// Both types or constants, as text.
         values: String,
     },
-    /// The e-graph reached its limit of e-nodes; what was found until then counts.
+    /// The e-graph reached the limit of e-nodes. The results up to then are used.
     Nodes(usize),
-    /// A rule reached its limit of matches; the others went on.
+    /// A rule reached the limit of matches. Other rules were not affected.
     Matches(RuleIx),
-    /// A phase reached its limit of rounds while rules still acted.
+    /// A phase reached the limit of rounds before a fixed point.
     Rounds(usize),
 }
 
-/// A group of ops that now run as one. Before is each of its ops by itself, after is the group.
+/// A fused group. "Before" values are for its ops one by one, "after" values for the group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FusedGroup {
-    /// The place of the op before which it stands.
+    /// The location of the op before which it was inserted.
     pub span: Span,
-    /// What the group is called.
+    /// The kind of the group.
     pub kind: String,
-    /// How many ops it has, constants not counted.
+    /// The number of its ops without constants.
     pub ops: usize,
-    /// How many values it gives to others.
+    /// The number of its results.
     pub results: usize,
     /// Its ops in order.
     pub members: Vec<FusedMember>,
-    /// How many kernels less run.
+    /// The number of kernel launches that it saves.
     pub launches_saved: usize,
-    /// What its ops cost one by one, in picoseconds.
+    /// The cost of its ops one by one, in picoseconds.
     pub cost_before: u64,
-    /// What the group costs, in picoseconds.
+    /// The cost of the group, in picoseconds.
     pub cost_after: u64,
     /// The bytes that its ops move one by one.
     pub bytes_before: u64,
@@ -186,39 +186,39 @@ pub struct FusedGroup {
 pub struct FusedMember {
     /// Its name.
     pub op: &'static str,
-    /// Where it stood.
+    /// Its location.
     pub span: Span,
 }
 
-/// An op that does not run together with one that reads it.
+/// An op that was not fused with a reader of its result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MissedFusion {
-    /// The place of the op that is read.
+    /// The location of the op that is read.
     pub producer: Span,
-    /// The place of the op that reads it.
+    /// The location of the op that reads it.
     pub consumer: Span,
-    /// Why.
+    /// The reason.
     pub reason: MissedReason,
 }
 
-/// Why groups stay apart.
+/// The reason why two groups were not merged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MissedReason {
-    /// Together they have more ops than this.
+    /// The group would have more ops than this.
     Ops(usize),
-    /// Together they read more values than this.
+    /// The group would read more values than this.
     Operands(usize),
-    /// Something between them reads the one and is read by the other.
+    /// An op between them reads one and is read by the other.
     Cycle,
-    /// No loop nest runs both.
+    /// They have no common kernel form.
     Form(&'static str),
-    /// A reduction of weights and constants alone is computed once, the other in every run.
+    /// One is a reduction of weights and constants, which is computed once; the other is computed in every run.
     Settled,
-    /// Together they are not cheaper, or move more bytes.
+    /// The group would not be cheaper, or would move more bytes.
     Cost {
-        /// The cost of both apart, in picoseconds.
+        /// The cost of the separate groups, in picoseconds.
         apart: u64,
-        /// The cost of both together.
+        /// The cost of the merged group, in picoseconds.
         fused: u64,
     },
 }
@@ -242,7 +242,7 @@ impl fmt::Display for MissedReason {
     }
 }
 
-/// What a run did. Costs are in picoseconds, by the cost model alone.
+/// The report of a run. Costs are in picoseconds, as given by the cost model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// Whether the module changed.
@@ -251,24 +251,24 @@ pub struct Report {
     pub cost_before: u64,
     /// The cost of the module after; never more than before.
     pub cost_after: u64,
-    /// The bytes that the module moves before: what every kernel reads and writes, each value once.
+    /// The bytes that the module moves before: the sum over the kernels of the values they read and write, each once.
     pub bytes_before: u64,
     /// The bytes that the module moves after; after fusing never more than before.
     pub bytes_after: u64,
-    /// How many regions were looked at, those of a second pass included.
+    /// The number of regions that were processed, over all rounds.
     pub regions: usize,
-    /// One entry per rule of the set.
+    /// The statistics of each rule of the set.
     pub rules: Vec<RuleStats>,
-    /// Every value that another op now computes, in program order.
+    /// Every value that is computed by another op now, in program order.
     pub changes: Vec<Change>,
     /// Every group made, in program order.
     pub fused: Vec<FusedGroup>,
-    /// Every op that could not join one that reads it, in program order.
+    /// Every op that was not fused with a reader of its result, in program order.
     pub missed: Vec<MissedFusion>,
-    /// Regions that stayed as they were, or were not searched to the end.
+    /// Regions that were kept, or whose search reached a limit.
     pub kept: Vec<Kept>,
-    /// The drawing of the region that was asked for.
+    /// The requested drawing.
     pub drawing: Option<mind_draw::Drawing>,
-    /// The same and more, for people.
+    /// Remarks and warnings for the user.
     pub remarks: Diagnostics,
 }

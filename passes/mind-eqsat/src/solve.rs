@@ -1,4 +1,4 @@
-//! What a region is to become.
+//! Searches a region and chooses its best form.
 
 use mind_ir::graph::Graph;
 use mind_ir::listener::Listener;
@@ -15,28 +15,28 @@ use crate::saturate::phases::saturate;
 use crate::search::RuleIndex;
 use crate::writeback::changes::live_values;
 
-/// What a run does with regions.
+/// The goal of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Goal {
-    /// Cheaper ops in place of others.
+    /// Replace ops by cheaper ones.
     Fold,
-    /// Groups of ops that run as one, as well.
+    /// Also gather ops into groups that run as one kernel.
     Fuse,
 }
 
-/// What the search over a region came to.
+/// The outcome of the search over a region.
 pub(crate) struct Saturated {
     /// The price of the region as it is.
     pub(crate) before: Price,
-    /// Its best form, where that is cheaper.
+    /// The best form, if it is cheaper.
     pub(crate) best: Option<Extraction>,
-    /// Why it stays as it is though there are other forms, and what the search left out.
+    /// The reasons why the region is kept although it has other forms, and the limits that were reached.
     pub(crate) reasons: Vec<KeptReason>,
-    /// What the rules did, by rule.
+    /// The statistics of each rule.
     pub(crate) stats: Vec<RuleStats>,
 }
 
-/// Rewrites the region `loaded` of `g` until nothing changes or a limit is reached, and chooses.
+/// Saturates the region `loaded` of `g`, and chooses its best form.
 pub(crate) fn solve(
     g: &Graph,
     cx: &Context<'_>,
@@ -72,12 +72,12 @@ pub(crate) struct Extraction {
 }
 
 impl Extraction {
-    /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
-    /// more bytes, if need be without groups.
+    /// Returns the best form if it is cheaper than `before`, the price of the region. When fusing, the form must also
+    /// move no more bytes; if necessary, groups are left out.
     ///
     /// # Errors
     ///
-    /// Why the region stays as it is though there are other forms.
+    /// Errors with the reason why the region is kept although it has other forms.
     fn find(
         loaded: &Loaded<'_>,
         cx: &Context<'_>,
@@ -107,7 +107,7 @@ impl Extraction {
         }
     }
 
-    /// The cheapest form found.
+    /// Returns the cheapest form found.
     pub(crate) fn search(
         loaded: &Loaded<'_>,
         cx: &Context<'_>,
@@ -140,7 +140,7 @@ impl Extraction {
     }
 }
 
-/// The price of the region's ops that its results need.
+/// Returns the price of the live ops of the region.
 fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
     let costs = loaded.egraph.analysis.store.costs;
     let live = live_values(g, loaded);

@@ -1,4 +1,4 @@
-//! Convolutions with their channels last, as compiled kernels have them.
+//! Conversion of convolutions to the channels-last layout, which compiled kernels use.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,15 +19,15 @@ use crate::rules::rules_for_module;
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "channels-last",
     alias: None,
-    summary: "Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by \
-              rules of the e-graph; what fold and fuse find for a network of convolutions is then near",
+    summary: "Converts convolutions to the channels-last layout and moves the added transposes towards the outputs, \
+              with rules of the e-graph, so that fold and fuse find good forms of convolutional networks early",
     example: "--channels-last",
     options: &[],
     enters_regions: true,
     make: |_| Box::new(ChannelsLast),
 };
 
-/// The rules that make transposes or move them from operands to results, and whether they do so from right to left.
+/// The rules that add transposes or move them from operands to results, and whether each is applied from right to left.
 const RULES: &[(&str, bool)] = &[
     ("channels-last-line", false),
     ("channels-last-line-backward", false),
@@ -71,7 +71,7 @@ impl Pass for ChannelsLast {
         }
         let config = GreedyConfig::new(mind_core::constant);
         let mut moved = g.clone();
-        // The layout is a preference: a module on which the rules find no fixpoint keeps the one that it has.
+        // The layout is an optimisation: a module keeps its layout if the rules do not reach a fixed point.
         let Ok(report) = apply(&mut moved, &patterns, &config, &mut *cx.watch) else {
             return Ok(Changed::No);
         };
@@ -85,7 +85,8 @@ impl Pass for ChannelsLast {
     }
 }
 
-/// A rule, at convolutions with their channels second and at what reads such channels.
+/// A rule that is applied only to channels-second convolutions, and to ops that read a transpose to the channels-second
+/// layout.
 struct Sinking {
     rule: RulePattern,
 }
@@ -117,7 +118,7 @@ impl RewritePattern for Sinking {
         }
         let mut operands = rw.operands(op).iter();
         let Some(&moved) = operands.find(|&&value| puts_channels_second(rw, value)) else {
-            return Err(MatchFailure("no operand has channels that were last"));
+            return Err(MatchFailure("no operand is a transpose from channels last"));
         };
         let mut operands = rw.operands(op).iter();
         if rw.ty(moved).rank() == 3 && !operands.all(|&value| absorbs_transposes(rw, value)) {
@@ -127,15 +128,15 @@ impl RewritePattern for Sinking {
     }
 }
 
-/// Whether an op is a convolution with its channels second.
+/// Returns whether an op is a convolution in the channels-second layout.
 fn has_channels_second(g: &Graph, op: OpId) -> bool {
     let conv = g.view::<Conv>(op).map(|conv| conv.layout(g));
     let backward = g.view::<ConvTranspose>(op).map(|conv| conv.layout(g));
     conv.or(backward) == Some(Layout::Nchw)
 }
 
-/// Whether no transpose is left of one that is put on this value where it is taken off another operand. With three axes it
-/// is its own inverse, and would go back and forth between two operands for ever.
+/// Returns whether a transpose that is moved to this operand disappears. It must, because a rank-3 transpose is its own
+/// inverse and would otherwise move between two operands forever.
 fn absorbs_transposes(g: &Graph, value: ValueId) -> bool {
     let is_constant = |op: OpId| g.def(op).has(Trait::Constant);
     g.ty(value).rank() == 0
@@ -143,7 +144,7 @@ fn absorbs_transposes(g: &Graph, value: ValueId) -> bool {
         || g.defining_op(value).is_some_and(is_constant)
 }
 
-/// Whether a value is another one with its last axis, the channels, put second.
+/// Returns whether a value is a transpose from the channels-last to the channels-second layout.
 fn puts_channels_second(g: &Graph, value: ValueId) -> bool {
     let transpose = g.defining_op(value).and_then(|op| g.view::<Transpose>(op));
     transpose.is_some_and(|transpose| {

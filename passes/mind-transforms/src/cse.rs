@@ -1,4 +1,4 @@
-//! Merging of ops that compute the same value.
+//! Common subexpression elimination.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "cse",
     alias: None,
-    summary: "Merges ops of one kind with the same operands, attributes and bodies",
+    summary: "Merges ops of the same kind with equal operands, attributes and bodies",
     example: "--cse",
     options: &[],
     enters_regions: true,
@@ -34,17 +34,17 @@ impl Pass for Cse {
     }
 }
 
-/// Merges within `block` and within the blocks inside it; the counts of ops merged away, and of commutative
-/// ops whose operands changed places: these read what came of merging, in the order of the definitions.
+/// Merges equal ops in `block` and in its inner blocks. Returns the number of ops that were merged, and of commutative
+/// ops whose operands were swapped, because merging changed the order of their definitions.
 ///
-/// Bodies are closed, so an op inside one is never the same as an op outside.
+/// Bodies are closed, so an op inside a body is never equal to one outside.
 fn merge_block(
     g: &mut Graph,
     block: BlockId,
     positions: &[u32],
     listener: &mut dyn Listener,
 ) -> (usize, usize) {
-    // The hash stands beside the op: a look into the table then seldom needs a look at an op.
+    // The hash is stored with the op, so that most lookups do not access other ops.
     let mut seen: HashTable<(u64, OpId)> = HashTable::new();
     let (mut merged, mut swapped) = (0, 0);
     let mut readers: FxHashSet<OpId> = FxHashSet::default();
@@ -98,7 +98,7 @@ fn merge_block(
     (merged, swapped)
 }
 
-/// Whether two of these may become one. `?` extents of equal declared types need not be equal.
+/// Returns whether the op may be merged with an equal one. The `?` extents of equal declared types may differ.
 fn is_mergeable(g: &Graph, op: OpId) -> bool {
     g.def(op).has(Trait::Pure) && !g.results(op).is_empty()
 }
@@ -127,16 +127,16 @@ fn same(g: &Graph, a: OpId, b: OpId) -> bool {
     }
 }
 
-/// Whether two ops agree in all but operands and bodies.
+/// Returns whether two ops agree except for operands and bodies.
 fn alike(g: &Graph, a: OpId, b: OpId) -> bool {
     let types = |op: OpId| g.results(op).into_iter().map(|value| g.type_id(value));
     std::ptr::eq(g.def(a), g.def(b)) && g.attrs(a) == g.attrs(b) && types(a).eq(types(b))
 }
 
-/// Whether two bodies hold the same ops in the same order, each over what stands for its operands in the
-/// other. Bodies are closed: nothing in them reads a value from outside.
+/// Returns whether two bodies have the same ops in the same order, with corresponding operands. Bodies are closed: they
+/// do not read values from outside.
 fn same_body(g: &Graph, a: BlockId, b: BlockId) -> bool {
-    // Pairs of blocks still to be compared: bodies may hold ops with bodies.
+    // Pairs of blocks that are not yet compared, because ops in bodies may have bodies.
     let mut open = vec![(a, b)];
     let mut counterpart: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     while let Some((a, b)) = open.pop() {

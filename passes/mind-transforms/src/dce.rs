@@ -1,4 +1,4 @@
-//! Removal of ops that no output depends on.
+//! Dead code elimination.
 
 use mind_core::ops::fused::Fused;
 use mind_ir::Graph;
@@ -11,7 +11,8 @@ use crate::unread::drop_unread;
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "dce",
     alias: None,
-    summary: "Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module's interface",
+    summary: "Removes ops, and results of fused ops, that no output depends on; keeps inputs, because they are part \
+              of the interface",
     example: "--dce",
     options: &[],
     enters_regions: true,

@@ -1,6 +1,6 @@
-//! The passes: verify, canonicalize, channels-last, cse, dce, simplify, renumber, specialize, unroll, quantize-activations.
+//! Passes: verify, canonicalize, channels-last, cse, dce, simplify, renumber, specialize, unroll, quantize-activations.
 //!
-//! [`PASSES`] lists them; a new pass is a file with its row and a line there.
+//! [`PASSES`] lists them. A new pass is a file with a `PassInfo` and a line in this list.
 
 mod canonicalize;
 mod channels_last;
@@ -24,7 +24,7 @@ pub use names::{pattern_names, rewrite_names};
 pub use quantize_activations::{QuantizedCounts, quantize_activations};
 pub use rules::{classes, rules, rules_for_module};
 
-/// The rows of this crate's passes.
+/// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[
     verify::PASS,
     canonicalize::PASS,

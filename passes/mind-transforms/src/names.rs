@@ -1,11 +1,11 @@
-//! The names of what rewrites besides the rules.
+//! The names of rewrites that are not rules.
 
 use mind_rewrite::{EVALUATE, FOLD};
 use mind_rules::{FOLDING, FUSION};
 
 use crate::{canonicalize, cse};
 
-/// The names of the patterns that are written in Rust, in the name space of rules.
+/// Returns the names of the patterns that are written in Rust. They share a namespace with the rules.
 pub fn pattern_names() -> Vec<String> {
     canonicalize::patterns()
         .names()
@@ -13,7 +13,7 @@ pub fn pattern_names() -> Vec<String> {
         .collect()
 }
 
-/// The names of everything that rewrites besides the rules: patterns, and what passes do by themselves.
+/// Returns the names of all rewrites that are not rules: patterns, and rewrites that are built into passes.
 pub fn rewrite_names() -> Vec<String> {
     let own = [FOLD, EVALUATE, FOLDING, FUSION, cse::PASS.name];
     let own = own.into_iter().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Products of integers instead of decoded weights.
+//! Integer products with block-quantised weights.
 
 use mind_core::constant;
 use mind_core::ops::block_matmul::{BlockMatMul, TERMS};
@@ -20,8 +20,8 @@ use rustc_hash::FxHashMap;
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "quantize-activations",
     alias: None,
-    summary: "Products whose weights are stored in blocks of quantised numbers become products of integers: rows of the \
-              other side are put on scales of 8 bits, and weights are given as their bytes. Changes results",
+    summary: "Replaces matrix products with block-quantised weights by integer products: the rows of the other \
+              operand are quantised to 8 bits, and weights are passed as bytes. Changes results",
     example: "--quantize-activations",
     options: &[],
     enters_regions: false,
@@ -41,27 +41,28 @@ impl Pass for QuantizeActivations {
     }
 }
 
-/// What [`quantize_activations`] did.
+/// Counts of the changes by [`quantize_activations`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QuantizedCounts {
-    /// Products that became products of integers.
+    /// The products that became integer products.
     pub products: u64,
-    /// Weights that are given as bytes now.
+    /// The weights that became inputs of bytes.
     pub weights: u64,
-    /// Weights in blocks that stay as they are: something besides such products reads them.
+    /// The block-quantised weights that are unchanged, because they have other uses.
     pub kept: u64,
 }
 
-/// The largest integer that the largest number of 32 becomes.
+/// The integer that the largest magnitude of 32 numbers is quantised to.
 const LARGEST: f32 = 127.0;
 
-/// Rewrites the products of a verified module whose right side is the transpose of a weight in blocks.
+/// Rewrites the products of a verified module whose right side is the transpose of a block-quantised weight.
 ///
-/// The weight becomes an input of the same name, of its bytes: `u8`, as many rows, and the bytes of each.
+/// The weight becomes an input with the same name, of the dtype `u8`, which has the same number of rows and the bytes
+/// of each.
 ///
 /// # Errors
 ///
-/// An op that does not verify, which is a fault of this function, and the product it was made for.
+/// A created op that does not verify, which is a bug of this function, and the product that it replaces.
 pub fn quantize_activations(g: &mut Graph) -> Result<QuantizedCounts, (OpId, Box<VerifyError>)> {
     let mut counts = QuantizedCounts::default();
     let mut quantised: FxHashMap<ValueId, [ValueId; 2]> = FxHashMap::default();
@@ -90,7 +91,8 @@ pub fn quantize_activations(g: &mut Graph) -> Result<QuantizedCounts, (OpId, Box
     Ok(counts)
 }
 
-/// The transposes that read a matrix, and the products that read those; `None` if anything else does, or nothing.
+/// Returns the transposes that use a matrix, and the products that use the transposes; `None` if it has other uses, or
+/// if no product uses it.
 fn readers(g: &Graph, weight: Input) -> Option<(Vec<OpId>, Vec<MatMul>)> {
     let value = weight.result(g);
     let is_matrix = g.ty(value).rank() == 2;
@@ -110,7 +112,8 @@ fn readers(g: &Graph, weight: Input) -> Option<(Vec<OpId>, Vec<MatMul>)> {
     (is_matrix && !products.is_empty()).then_some((transposes, products))
 }
 
-/// Whether rows of these numbers can be put on scales: they are `f32`, and at most the first extent is not known.
+/// Returns whether the rows of an operand can be quantised: it is `f32`, and only its first extent may be unknown,
+/// unless that is also the last one.
 fn fits(g: &Graph, lhs: ValueId) -> bool {
     let ty = g.ty(lhs);
     let known = |dim: &Dim| dim.fixed().is_some();
@@ -120,7 +123,7 @@ fn fits(g: &Graph, lhs: ValueId) -> bool {
         && known(&ty.shape[ty.rank() - 1])
 }
 
-/// An input of the bytes of a weight, in its place.
+/// Creates an input for the bytes of a weight, before the weight.
 fn bytes_of(g: &mut Graph, weight: Input, format: QuantFormat) -> ValueId {
     let old = weight.result(g);
     let &[rows, terms] = g.ty(old).shape else {
@@ -138,7 +141,7 @@ fn bytes_of(g: &mut Graph, weight: Input, format: QuantFormat) -> ValueId {
     new
 }
 
-/// Puts a product of integers in the place of `product`.
+/// Replaces `product` by an integer product.
 fn rewrite(
     g: &mut Graph,
     product: MatMul,
@@ -166,7 +169,7 @@ fn rewrite(
     Ok(())
 }
 
-/// The rows of `x` as integers, and a scale for each 32, right after the op that computes `x`.
+/// Quantises the rows of `x` right after its definition. Returns the integers, and a scale for each 32 of them.
 fn on_scales(g: &mut Graph, x: ValueId) -> Result<[ValueId; 2], Box<VerifyError>> {
     let ty = g.ty(x);
     let (lead, terms) = (&ty.shape[..ty.rank() - 1], ty.shape[ty.rank() - 1]);

@@ -1,4 +1,4 @@
-//! Dense value numbers, inputs first.
+//! Consecutive value numbers, inputs first.
 
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
@@ -25,7 +25,7 @@ impl Pass for Renumber {
     }
 }
 
-/// Moves the inputs before all other ops, in their order.
+/// Moves the inputs before all other ops, in their order. Returns whether any was moved.
 fn hoist_inputs(g: &mut Graph) -> bool {
     let is_input = |g: &Graph, op: OpId| g.def(op).has(Trait::Interface);
     let ops: Vec<OpId> = g.ops(g.body()).collect();

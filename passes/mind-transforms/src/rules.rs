@@ -1,4 +1,4 @@
-//! The rules in force.
+//! The enabled rules.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,11 +8,11 @@ use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, RewriteOptions};
 use mind_rules::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
 
-/// The shipped rules and those of the user's files, without those that the user has switched off.
+/// Loads the shipped rules and those of the user's files, without those that the user disabled.
 ///
 /// # Errors
 ///
-/// All that is wrong with the files, file by file.
+/// All errors in the files, file by file.
 pub fn rules(registry: &Registry, rewriting: &RewriteOptions) -> Result<RuleSet, RuleErrors> {
     let own = rewriting
         .rules
@@ -24,11 +24,11 @@ pub fn rules(registry: &Registry, rewriting: &RewriteOptions) -> Result<RuleSet,
     Ok(rules)
 }
 
-/// The rules of the e-graph that can act on `g`.
+/// Returns the rules of the e-graph that can match in `g`.
 ///
 /// # Errors
 ///
-/// What is wrong with a rule file.
+/// If a rule file is invalid.
 pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let plain = RewriteOptions {
         fast_math: cx.rewriting.fast_math.clone(),
@@ -41,11 +41,11 @@ pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pass
     shipped_for(g, cx, false)
 }
 
-/// The rules of the greedy driver that can act on `g`, those that the user has switched off among them.
+/// Returns the rules of the greedy driver that can match in `g`, including those that the user disabled.
 ///
 /// # Errors
 ///
-/// What is wrong with a rule file.
+/// If a rule file is invalid.
 pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     if !cx.rewriting.rules.is_empty() || hears_missed(cx) {
         return in_force(cx);
@@ -53,26 +53,28 @@ pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSe
     shipped_for(g, cx, true)
 }
 
-/// Whether somebody asks why a shipped rule does not act, be it one that cannot act on the module.
+/// Returns whether the listener asks why a shipped rule did not apply. All rules are needed then, including those that
+/// cannot match in the module.
 fn hears_missed(cx: &PassCx<'_>) -> bool {
     shipped_names().any(|rule| cx.watch.hears_missed(rule))
 }
 
-/// Shipped rules that were read, and what they are enough for.
+/// A set of shipped rules, and the modules that it is sufficient for.
 struct Read {
     wanted: Wanted,
     ops: ShippedOps,
     rules: Arc<RuleSet>,
 }
 
-/// The shipped rules that this process has read: for each op table and each choice of rules one set, which grows with the
-/// ops of the modules.
+/// The shipped rules that this process has loaded. There is one set per op table and choice of rules, which grows with
+/// the ops of the modules.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
-/// The most sets that are kept.
+/// The maximum number of sets that are kept.
 const MAX_READ: usize = 16;
 
-/// The shipped rules of one engine that can act on `g`. Reading all of them takes longer than rewriting a small module.
+/// Returns the shipped rules of one engine that can match in `g`. Not all are loaded, because that takes longer than
+/// rewriting a small module.
 fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>, PassError> {
     let wanted = Wanted {
         classes: classes(cx.rewriting),
@@ -101,11 +103,11 @@ fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>,
     Ok(rules)
 }
 
-/// All rules in force, made once for all passes of a run.
+/// Returns all enabled rules, which are loaded once for all passes of a run.
 ///
 /// # Errors
 ///
-/// What is wrong with a rule file.
+/// If a rule file is invalid.
 pub(crate) fn in_force(cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let made = cx.shared.get_or_make(|| rules(cx.registry, cx.rewriting));
     made.map_err(rejected)
@@ -116,7 +118,7 @@ fn rejected(errors: RuleErrors) -> PassError {
     PassError::Rejected(Box::new(Diagnostic::error(Span::FILE, message)))
 }
 
-/// The classes of rules that may act beyond the exact one.
+/// Returns the classes of rules that are enabled in addition to the exact ones.
 pub fn classes(rewriting: &RewriteOptions) -> FastMath {
     let words = rewriting.fast_math.iter();
     words

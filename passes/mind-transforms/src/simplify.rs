@@ -1,4 +1,4 @@
-//! The canonical form and the merging of equal ops, until neither finds more.
+//! Alternates canonicalisation and common subexpression elimination to a fixed point.
 
 use mind_ir::Graph;
 use mind_pass::{Changed, Options, Pass, PassCx, PassError, PassInfo};
@@ -8,8 +8,8 @@ use crate::{canonicalize, cse};
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "simplify",
     alias: None,
-    summary: "Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes \
-              are simplified, and what that makes equal is merged",
+    summary: "Alternates canonicalize and cse until cse merges nothing, because merged operands allow \
+              simplifications, which make more ops equal",
     example: "--simplify",
     options: &[],
     enters_regions: true,
@@ -23,7 +23,7 @@ impl Pass for Simplify {
         let defaults = |pass: &'static PassInfo| (pass.make)(&Options::new(pass, &[]));
         let [canonicalize, cse] = [&canonicalize::PASS, &cse::PASS].map(defaults);
         let mut changed = Changed::No;
-        // Each round merges at least one op, so that there are at most as many as ops.
+        // Each round but the last merges at least one op, so the number of rounds is bounded by the number of ops.
         loop {
             let rewritten = canonicalize.run(g, cx)?;
             let merged = cse.run(g, cx)?;

@@ -1,4 +1,4 @@
-//! Extents put in the place of names.
+//! Specialisation of symbolic dimensions.
 
 use mind_core::specialize::{Known, specialize};
 use mind_diag::{Diagnostic, Span};
@@ -11,13 +11,13 @@ use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassIn
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "specialize",
     alias: None,
-    summary: "Puts numbers in the place of symbolic dimensions, and of `?` in inputs",
+    summary: "Replaces symbolic dimensions, and `?` in inputs, by numbers",
     example: "--pass-pipeline='specialize{dims=B:32}'",
     options: &[OptionInfo {
         name: "dims",
         kind: OptionKind::Extents,
         default: "",
-        summary: "extents by name; `?` names every unnamed one of an input",
+        summary: "extents by name; the name `?` is for all unnamed dimensions of inputs",
     }],
     enters_regions: false,
     make: |options| Box::new(Specialize(options.extents("dims"))),

@@ -1,4 +1,4 @@
-//! Taking out of fused ops what nothing reads.
+//! Removal of unused results of fused ops.
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 
 use mind_rewrite::end_body;
 
-/// Gives every op of `fused` in the module's body only the results that something reads, and its body only
-/// what these are computed from; gives how many results went. An op of which nothing is read stays.
+/// Removes the unused results of all `fused` ops in the module's body, and the ops of their bodies that only these
+/// results need. Returns the number of removed results. An op without any used result is unchanged.
 pub(crate) fn drop_unread(g: &mut Graph, fused: &'static OpDef) -> usize {
     let ops: Vec<OpId> = g.ops(g.body()).collect();
     let mut dropped = 0;
-    // Readers first: what they no longer read, nobody does.
+    // Users first, because removing a result may leave other results without uses.
     for op in ops.into_iter().rev() {
         let read = |value: &ValueId| !g.uses(*value).is_empty();
         let results: SmallVec<[ValueId; 4]> = g.results(op).into_iter().collect();
@@ -26,7 +26,7 @@ pub(crate) fn drop_unread(g: &mut Graph, fused: &'static OpDef) -> usize {
     dropped
 }
 
-/// Puts an op with the results that are read in place of `op`.
+/// Replaces `op` by an op with only the used results.
 fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
     let old = g.block(g.regions(op)[0]);
     let end = g.terminator(old).expect("a verified body ends");
@@ -86,7 +86,7 @@ fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
     g.erase(op);
 }
 
-/// An attribute of a fused op, which is a name.
+/// Copies an attribute of a fused op, which is a name.
 fn owned(attr: &Attr<'_>) -> Attr<'static> {
     match attr {
         Attr::Str(name) => Attr::Str(*name),

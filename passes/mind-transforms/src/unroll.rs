@@ -1,4 +1,4 @@
-//! Control flow whose course is known, in line.
+//! Inlines control flow with a known trip count or predicate.
 
 use mind_core::ops::control::{If, Scan, block, steps, yields};
 use mind_core::ops::index::Slice;
@@ -17,13 +17,14 @@ use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassIn
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "unroll",
     alias: None,
-    summary: "Puts the region of an `If` in its place where the predicate is a constant, and the steps of a `Scan` where they are few",
+    summary: "Inlines the region of an `If` with a constant predicate, and the steps of a `Scan` with a small trip \
+              count",
     example: "--unroll=steps=4",
     options: &[OptionInfo {
         name: "steps",
         kind: OptionKind::Count,
         default: "8",
-        summary: "the most steps of a `Scan` that is unrolled",
+        summary: "the maximum trip count of a `Scan` that is unrolled",
     }],
     enters_regions: true,
     make: |options| {
@@ -61,10 +62,10 @@ impl Pass for Unroll {
     }
 }
 
-/// What stands for the results of an op; `None` if it stays.
+/// The replacements of the results of an op; `None` if it is unchanged.
 type Unrolled = Result<Option<Vec<ValueId>>, Box<VerifyError>>;
 
-/// The region of a branch whose predicate is a constant.
+/// Inlines the region of a branch with a constant predicate.
 fn chosen(g: &mut Graph, branch: If) -> Unrolled {
     let Some(predicate) = truth(g, branch.predicate(g)) else {
         return Ok(None);
@@ -73,14 +74,14 @@ fn chosen(g: &mut Graph, branch: If) -> Unrolled {
     let region = usize::from(!predicate);
     let yielded = yields(g, branch.id(), region).iter();
     let same = |(result, value): (ValueId, &ValueId)| g.type_id(result) == g.type_id(*value);
-    // Readers keep the types that they have.
+    // Users keep the types of their operands.
     if !g.results(branch.id()).into_iter().zip(yielded).all(same) {
         return Ok(None);
     }
     Ok(Some(in_line(g, branch.id(), region, &inputs)))
 }
 
-/// The truth value of a constant.
+/// Returns the value of a constant boolean.
 fn truth(g: &Graph, value: ValueId) -> Option<bool> {
     let op = g.defining_op(value)?;
     let eval = g.def(op).eval.filter(|_| g.def(op).has(Trait::Constant))?;
@@ -89,7 +90,7 @@ fn truth(g: &Graph, value: ValueId) -> Option<bool> {
     Some(results[0].elements::<bool>() == [true])
 }
 
-/// Copies the ops of a region before its op, over `inputs`; what it yields.
+/// Copies the ops of a region before its op, with `inputs` as arguments. Returns the copies of the yielded values.
 fn in_line(g: &mut Graph, op: OpId, region: usize, inputs: &[ValueId]) -> Vec<ValueId> {
     let body = block(g, op, region);
     let arguments = g.arguments(body).into_iter().zip(inputs.iter().copied());
@@ -97,7 +98,7 @@ fn in_line(g: &mut Graph, op: OpId, region: usize, inputs: &[ValueId]) -> Vec<Va
 }
 
 impl Unroll {
-    /// The steps of a scan, one after the other.
+    /// Inlines the steps of a scan, one after the other.
     fn steps(&self, g: &mut Graph, scan: Scan) -> Unrolled {
         let op = scan.id();
         let Dim::Fixed(count @ 1..) = steps(scan, g)? else {
@@ -145,7 +146,7 @@ impl Unroll {
     }
 }
 
-/// The slice at a place of an axis.
+/// Returns the slice of `input` at a position along an axis, without the axis.
 fn slice(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -159,7 +160,7 @@ fn slice(
     Squeeze::with(&[axis as i64]).build(b, slice)
 }
 
-/// Makes readers of the results of `op` read other values, and erases it.
+/// Replaces the uses of the results of `op` by other values, and erases it.
 fn replace(g: &mut Graph, op: OpId, values: &[ValueId]) {
     let results: Vec<ValueId> = g.results(op).into_iter().collect();
     for (result, &value) in results.into_iter().zip(values) {

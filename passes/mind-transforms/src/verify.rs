@@ -7,7 +7,7 @@ use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "verify",
     alias: None,
-    summary: "Checks every rule of every op; every tool does so on reading, too",
+    summary: "Checks all rules of all ops; tools also do this when they read a module",
     example: "--verify",
     options: &[],
     enters_regions: false,

@@ -1,4 +1,4 @@
-//! Modules written as files that are no text.
+//! Output of binary formats.
 
 use std::path::Path;
 
@@ -11,73 +11,73 @@ use mind_ir::Graph;
 
 use crate::{DONE, REJECTED, USAGE, flag, output, print_error, usage_error, value};
 
-/// The argument that names a version of ONNX.
+/// Returns the argument that selects the opset of ONNX.
 pub fn opset_arg() -> Arg {
     value(
         "opset",
         "N",
-        "the version of the operator set that an ONNX model is written in, 21 where not given",
+        "the opset version of a written ONNX model, 21 by default",
     )
 }
 
-/// The argument that puts constants beside a model.
+/// Returns the argument that moves constants to an external data file.
 pub fn data_arg() -> Arg {
     flag(
         "external-data",
-        "write the large constants of an ONNX model to a file beside it, called OUT.data",
+        "write the large constants of an ONNX model to an external data file OUT.data",
     )
 }
 
-/// The version of ONNX that was asked for.
+/// Returns the opset, if it was specified.
 ///
 /// # Errors
 ///
-/// A word that is no version.
+/// Errors if the value is not a number.
 fn opset(matches: &ArgMatches) -> Result<Option<i64>, Diagnostics> {
     let is_given = matches.value_source("opset") == Some(ValueSource::CommandLine);
     let word = matches.get_one::<String>("opset").filter(|_| is_given);
     let version = word.map(|word| {
         word.parse().map_err(|_| {
-            let message = format!("`--opset={word}` is no version of ONNX");
+            let message = format!("invalid `--opset={word}`: expected a number");
             Diagnostic::error(Span::FILE, message).into()
         })
     });
     version.transpose()
 }
 
-/// An argument of these that was given.
+/// Returns the name of one of these arguments that was specified.
 pub fn given(matches: &ArgMatches) -> Option<&'static str> {
     let mut names = ["opset", "external-data"].into_iter();
     names.find(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
 }
 
-/// A module as bytes, to be written to the file that `-o` names.
+/// A serialized module, to be written to the file of `-o`.
 pub struct Written {
     path: String,
     file: Vec<u8>,
     data: Option<Vec<u8>>,
 }
 
-/// Where the output goes.
+/// Returns the path of the output file.
 ///
 /// # Errors
 ///
-/// The exit code, after the missing name was reported.
+/// Returns the exit code after reporting that it is missing.
 pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     output::file(matches).cloned().ok_or_else(|| {
         usage_error(
             host,
-            "an ONNX model is no text: name its file with `-o NAME.onnx`",
+            "an ONNX model is a binary file: name it with `-o NAME.onnx`",
         );
         USAGE
     })
 }
 
-/// The bytes of a module for the file at `path`.
+/// Serializes a module for the file at `path`.
 ///
 /// # Errors
 ///
-/// What the format cannot say.
+/// Errors if the format cannot express the module.
 pub fn written(
     write: WriteBinary,
     graph: &Graph,
@@ -101,7 +101,7 @@ pub fn written(
 }
 
 impl Written {
-    /// Writes the files, the one that names the other last; the exit code.
+    /// Writes the files and returns the exit code. The model is written last, because it refers to the data file.
     pub fn store(&self, host: &mut dyn Host) -> u8 {
         let data = self
             .data

@@ -1,19 +1,19 @@
-//! `--opt-bisect-limit`: stopping rewrites after a number of them.
+//! Implements `--opt-bisect-limit`, which stops rewriting after a number of rewrites.
 
-/// How many rewrites are made.
+/// Limit on the number of rewrites.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
-    /// The only rule whose rewrites count.
+    /// The rule whose rewrites are counted; `None` for all rules.
     pub rule: Option<String>,
-    /// How many are made; `None` for all.
+    /// The number of rewrites; `None` for no limit.
     limit: Option<u64>,
-    /// Whether each is listed with its number.
+    /// Whether rewrites are listed with their numbers.
     pub lists: bool,
     made: u64,
 }
 
 impl Bisect {
-    /// All rewrites are made.
+    /// Returns no limit.
     pub fn all() -> Bisect {
         Bisect {
             rule: None,
@@ -23,7 +23,7 @@ impl Bisect {
         }
     }
 
-    /// The first `limit` rewrites are made.
+    /// Returns a limit of `limit` rewrites.
     pub fn first(limit: u64) -> Bisect {
         Bisect {
             limit: Some(limit),
@@ -31,11 +31,11 @@ impl Bisect {
         }
     }
 
-    /// What `-1`, `N`, `RULE:-1` or `RULE:N` asks for.
+    /// Parses `-1`, `N`, `RULE:-1` or `RULE:N`.
     ///
     /// # Errors
     ///
-    /// Anything else.
+    /// Errors if the text has another form.
     pub fn parse(text: &str) -> Result<Bisect, String> {
         let (rule, number) = match text.rsplit_once(':') {
             Some((rule, number)) => (Some(rule.to_owned()), number),
@@ -57,25 +57,25 @@ impl Bisect {
         })
     }
 
-    /// Whether a rewrite by `rules` is counted.
+    /// Returns whether a rewrite by `rules` is counted.
     pub fn counts(&self, rules: &[&str]) -> bool {
         let own = |rule: &String| rules.contains(&rule.as_str());
         self.rule.as_ref().is_none_or(own)
     }
 
-    /// Whether a rewrite by `rules` may still be made.
+    /// Returns whether a rewrite by `rules` is within the limit.
     pub fn admits(&self, rules: &[&str]) -> bool {
         !self.counts(rules) || self.limit.is_none_or(|limit| self.made < limit)
     }
 
-    /// Counts a rewrite by `rules` if it may still be made, and says whether it may.
+    /// Counts a rewrite by `rules` if it is within the limit; returns whether it is.
     pub fn admit(&mut self, rules: &[&str]) -> bool {
         let admitted = self.admits(rules);
         self.made += u64::from(admitted && self.counts(rules));
         admitted
     }
 
-    /// The number of the last rewrite that may be made, where there is one.
+    /// Returns the number of the last rewrite within the limit, if any.
     pub fn last(&self) -> Option<u64> {
         self.limit.filter(|&limit| limit > 0)
     }

@@ -1,4 +1,4 @@
-//! Inputs of ONNX models and of StableHLO that are constants.
+//! Implements `--bind`: inputs of ONNX and StableHLO modules that are replaced by constants.
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches};
@@ -7,22 +7,22 @@ use mind_ir::tensor::Tensor;
 
 use crate::{DiagnosticFormat, value};
 
-/// The argument that binds inputs.
+/// Returns the argument that binds inputs.
 pub fn arg() -> Arg {
     value(
         "bind",
         "NAME=FILE.npz",
-        "an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive",
+        "replace an input of an ONNX or StableHLO module by a constant: the array of that name in the archive",
     )
     .action(ArgAction::Append)
     .value_parser(ValueParser::new(parse))
 }
 
-/// The inputs that [`arg`] was given, and their values: at most `limit` bytes of elements an archive.
+/// Reads the bound inputs and their values, at most `limit` bytes of elements per archive.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason was reported: a file that is no archive of arrays, or has none of the name.
+/// Returns the exit code after reporting that a file is not an archive of arrays, or lacks the array.
 pub fn read(
     matches: &ArgMatches,
     limit: u64,
@@ -58,7 +58,7 @@ fn array(_: &str, _: &str, _: u64, _: DiagnosticFormat, host: &mut dyn Host) -> 
     Err(crate::usage_error(host, message))
 }
 
-/// An input and an archive, of `NAME=FILE.npz`. Names of ONNX have any characters.
+/// Parses `NAME=FILE.npz`. The last `=` separates them, because names in ONNX may contain any character.
 fn parse(text: &str) -> Result<(String, String), String> {
     let (name, file) = text.rsplit_once('=').ok_or("expected `NAME=FILE.npz`")?;
     Ok((name.to_owned(), file.to_owned()))

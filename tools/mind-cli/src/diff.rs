@@ -1,14 +1,14 @@
-//! Differences of texts, line by line.
+//! Line diffs.
 
 use similar::TextDiff;
 
-/// The most lines, old and new together, that are compared with each other.
+/// Limit on the lines, old and new together, that are compared.
 const COMPARED: usize = 8000;
 
-/// The unified diff of two texts with two lines around each change; empty where they are equal.
+/// Returns the unified diff of two texts with two lines of context; empty if they are equal.
 ///
-/// Lines that both begin or end with cost nothing. Where more than some thousand are left between them, the text says
-/// how many, as finding the smallest difference would take too long.
+/// Common leading and trailing lines are skipped. If more than 8000 lines are left, only their number is
+/// reported, because computing a minimal diff would take too long.
 pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
     if old == new {
         return String::new();
@@ -26,7 +26,7 @@ pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
         let (from, to) = names;
         let first = same + 1;
         return format!(
-            "--- {from}\n+++ {to}\n@@ from line {first} on, {gone} lines are {come} other lines @@\n"
+            "--- {from}\n+++ {to}\n@@ from line {first} on, {gone} lines are replaced by {come} lines @@\n"
         );
     }
     let diff = TextDiff::from_lines(old, new);
@@ -52,7 +52,7 @@ mod tests {
         let text = unified(&numbered("a"), &numbered("b"), ("old", "new"));
         assert_eq!(
             text,
-            "--- old\n+++ new\n@@ from line 1 on, 9000 lines are 9000 other lines @@\n"
+            "--- old\n+++ new\n@@ from line 1 on, 9000 lines are replaced by 9000 lines @@\n"
         );
     }
 }

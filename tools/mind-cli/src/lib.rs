@@ -1,4 +1,4 @@
-//! What the tools share: arguments, reading, reporting.
+//! Arguments, reading and reporting, shared by the tools.
 
 pub mod binary;
 pub mod bisect;
@@ -25,29 +25,29 @@ use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
 
-/// A tool: what its binary runs, and what its documents say.
+/// A tool.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolInfo {
     /// The name of the binary.
     pub name: &'static str,
     /// The entry point.
     pub run: Tool,
-    /// The command line.
+    /// The command line parser.
     pub command: fn() -> Command,
 }
 
-/// Done.
+/// Exit code: success.
 pub const DONE: u8 = 0;
-/// The input was rejected.
+/// Exit code: the input was rejected.
 pub const REJECTED: u8 = 1;
-/// The command line was not understood.
+/// Exit code: the command line is invalid.
 pub const USAGE: u8 = 2;
 
-/// The matches of a command line.
+/// Parses a command line.
 ///
 /// # Errors
 ///
-/// The exit code, after help or a usage error has been printed.
+/// Returns the exit code after printing the help or a usage error.
 pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
     let matches = command
         .no_binary_name(true)
@@ -66,9 +66,9 @@ pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<A
     Ok(matches)
 }
 
-/// Writes to standard output. A closed pipe is the reader's choice, not an error.
+/// Writes to standard output. A closed pipe is not an error, because the reader may stop early.
 ///
-/// On a terminal the text ends with a line end, so that what follows begins on a line of its own.
+/// On a terminal a line end is added if it is missing, so that later output starts on a new line.
 pub fn print(host: &mut dyn Host, text: &str) {
     let is_open = !text.is_empty() && !text.ends_with('\n');
     let end = if is_open && host.stdout_is_terminal() {
@@ -80,40 +80,40 @@ pub fn print(host: &mut dyn Host, text: &str) {
     let _ = host.stdout().write_all(end.as_bytes());
 }
 
-/// Writes to standard error, which has nowhere to report its own failures to.
+/// Writes to standard error; failures are ignored.
 pub fn print_error(host: &mut dyn Host, text: &str) {
     let _ = host.stderr().write_all(text.as_bytes());
 }
 
-/// Writes a note to standard error, unless the tool is quiet.
+/// Writes a note to standard error, unless `--quiet` is set.
 pub fn note(host: &mut dyn Host, text: &str) {
     if !host.style().quiet {
         print_error(host, &format!("note: {text}\n"));
     }
 }
 
-/// Writes why there is no result.
+/// Writes an error message.
 pub fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
     print_error(host, &format!("error: {why}\n"));
 }
 
-/// A usage error in one line, and its exit code.
+/// Writes a usage error in one line and returns its exit code.
 pub fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
     print_error(host, &format!("error: {message}\n"));
     USAGE
 }
 
-/// How diagnostics are shown.
+/// Format of diagnostics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiagnosticFormat {
-    /// With the source line under them.
+    /// Text with source lines.
     Text,
-    /// One object a line.
+    /// JSON, one object per line.
     Json,
 }
 
 impl DiagnosticFormat {
-    /// What [`diagnostic_format_arg`] was given.
+    /// Returns the value of [`diagnostic_format_arg`].
     pub fn of(matches: &ArgMatches) -> DiagnosticFormat {
         match matches
             .get_one::<String>("diagnostic-format")
@@ -160,11 +160,11 @@ pub fn report_one(
     report(host, &found.into(), file, format);
 }
 
-/// The bytes of the input file; a failure is printed.
+/// Reads an input file; reports failures.
 ///
 /// # Errors
 ///
-/// The exit code.
+/// Returns the exit code.
 pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>, u8> {
     if path == "-" && host.stdin_is_terminal() {
         note(host, "reading standard input; Ctrl-D ends it");
@@ -180,8 +180,8 @@ pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>
 ///
 /// # Errors
 ///
-/// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest or model cannot
-/// be, constants for the inputs of a module that has none.
+/// Returns the exit code after reporting that a file cannot be read, that the manifest of a package is invalid, or that
+/// the format does not support `--bind`.
 pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
     if path == "-" && host.stdin_is_terminal() {
         note(host, "reading standard input; Ctrl-D ends it");
@@ -208,7 +208,7 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
     Ok(input)
 }
 
-/// Reports that the file at `path` is `what`, not a module, and returns the exit code.
+/// Reports that the file at `path` is `what` and not a module; returns the exit code.
 pub fn report_foreign(host: &mut dyn Host, path: &str, what: &str, help: &str) -> u8 {
     let name = input_name(path);
     let text = format!("error: {name}: this is {what}, not a module\n  = help: {help}\n");
@@ -216,7 +216,7 @@ pub fn report_foreign(host: &mut dyn Host, path: &str, what: &str, help: &str) -
     REJECTED
 }
 
-/// Reports why the file called `name` cannot be read, and returns the exit code.
+/// Reports why the file called `name` cannot be read; returns the exit code.
 pub fn unread(host: &mut dyn Host, name: &str, error: &std::io::Error) -> u8 {
     let reason = match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),
@@ -228,7 +228,7 @@ pub fn unread(host: &mut dyn Host, name: &str, error: &std::io::Error) -> u8 {
     REJECTED
 }
 
-/// What diagnostics call the input file.
+/// Returns the name of the input file in diagnostics.
 pub fn input_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
@@ -248,14 +248,14 @@ pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u
     }
 }
 
-/// The arguments that say how a module is read, for a tool that reads the formats that `is_read`.
+/// Returns the arguments for reading a module, for a tool that reads the formats selected by `is_read`.
 pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
     [
         Arg::new("FILE").help("the module; standard input if it is `-` or not given"),
         value(
             "from",
             "FORMAT",
-            "the input's format, instead of telling it from the content",
+            "the input's format; by default it is detected from the contents",
         )
         .value_parser(FormatInfo::words(is_read)),
         value(
@@ -272,8 +272,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
         #[cfg(feature = "irv2")]
         flag(
             "keep-padding",
-            "compute with the padding of an IR v2 document's weights, which holds \
-                 zeros, instead of cutting it off",
+            "keep the zero padding of an IR v2 document's weights instead of stripping it",
         ),
         diagnostic_format_arg(),
     ]
@@ -282,7 +281,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
     .collect()
 }
 
-/// The arguments of a tool that reads texts and Core ML packages; see [`input_args`].
+/// Returns the arguments for reading a module of any format, including Core ML packages; see [`input_args`].
 pub fn module_args() -> Vec<Arg> {
     let args = input_args(|row| {
         matches!(
@@ -306,14 +305,14 @@ pub fn module_args() -> Vec<Arg> {
     args.into_iter().map(widened).collect()
 }
 
-/// The argument that says how diagnostics are shown.
+/// Returns the argument for the format of diagnostics.
 pub fn diagnostic_format_arg() -> Arg {
-    value("diagnostic-format", "FORM", "how errors are shown")
+    value("diagnostic-format", "FORM", "the format of diagnostics")
         .value_parser(["text", "json"])
         .default_value("text")
 }
 
-/// The reading options that [`input_args`] were given.
+/// Returns the reading options from the values of [`input_args`].
 pub fn load_options(matches: &ArgMatches) -> LoadOptions {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     LoadOptions {
@@ -332,7 +331,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
         },
         dims: match matches.try_get_many::<(String, usize)>("dim") {
             Ok(given) => given.into_iter().flatten().cloned().collect(),
-            // The tool has no such option.
+            // Tools without this option.
             Err(_) => Vec::new(),
         },
         shapes: Vec::new(),
@@ -342,12 +341,12 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
     }
 }
 
-/// A flag `--NAME SHOWN`, whose value is a word.
+/// Returns a flag `--NAME SHOWN` with a value.
 pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(shown).help(help)
 }
 
-/// A flag `--NAME` without a value.
+/// Returns a flag `--NAME` without a value.
 pub fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name)
         .long(name)
@@ -355,11 +354,11 @@ pub fn flag(name: &'static str, help: &'static str) -> Arg {
         .help(help)
 }
 
-/// The number of bytes in `512M`.
+/// Parses a number of bytes, for example `512M`.
 ///
 /// # Errors
 ///
-/// What is no size, in one line.
+/// Errors, in one line, if the text is not a size.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
     let unit = units
@@ -373,7 +372,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
 }
 
-/// A text as one word of the shell's language.
+/// Quotes a text as one shell word.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=,:@%+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -383,11 +382,11 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// The name and the extent in `B=32`.
+/// Parses a name and an extent, for example `B=32`.
 ///
 /// # Errors
 ///
-/// What is no such pair, in one line.
+/// Errors, in one line, if the text has another form.
 pub fn parse_dim(text: &str) -> Result<(String, usize), String> {
     let Some((name, extent)) = text.split_once('=') else {
         return Err("expected NAME=EXTENT, as in B=32".to_owned());

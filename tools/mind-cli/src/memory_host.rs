@@ -1,4 +1,4 @@
-//! A host for tests: a few files, captured streams and a clock that ticks when it is read.
+//! A host for tests, with files in memory, captured streams and a clock that ticks when it is read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use mind_driver::host::{Clock, FileSystem, Host, read_line};
 
-/// A host whose files and streams are in memory.
+/// A host with files and streams in memory.
 #[derive(Default)]
 pub struct MemoryHost {
-    /// Every file.
+    /// All files.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Standard input.
     pub stdin: Vec<u8>,
@@ -20,11 +20,11 @@ pub struct MemoryHost {
     pub stdout: Vec<u8>,
     /// Standard error.
     pub stderr: Vec<u8>,
-    /// Whether the disk is full.
+    /// Whether writes fail because the disk is full.
     pub refuse_writes: bool,
-    /// The memory that is available, if that is known.
+    /// The available memory in bytes, if known.
     pub memory: Option<u64>,
-    /// Time since the beginning of 1970, if that is known.
+    /// The time since 1970-01-01 UTC, if known.
     pub wall_clock: Option<Duration>,
     milliseconds: Arc<AtomicU64>,
 }
@@ -100,14 +100,14 @@ fn tick(milliseconds: &AtomicU64) -> Duration {
 }
 
 impl MemoryHost {
-    /// A host whose file `m.core` holds `module`.
+    /// Creates a host with a file `m.core` that contains `module`.
     pub fn with(module: &str) -> MemoryHost {
         let mut host = MemoryHost::default();
         host.files.insert("m.core".into(), module.into());
         host
     }
 
-    /// What was written to standard error.
+    /// Returns the contents of standard error.
     pub fn error(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }

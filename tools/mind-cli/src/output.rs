@@ -1,4 +1,4 @@
-//! Where a tool writes, and in which format: `--to`, and the extension of the file that `-o` names.
+//! Output file and format of a tool, from `--to` and the extension of `-o`.
 
 use clap::{Arg, ArgMatches};
 use mind_driver::formats::{FormatInfo, Output, OutputError, Write, extension, is_temporary};
@@ -6,21 +6,21 @@ use mind_driver::host::Host;
 
 use crate::usage_error;
 
-/// The argument that names the output file.
+/// Returns the argument that names the output file.
 pub fn arg(help: &'static str) -> Arg {
     Arg::new("output").short('o').value_name("OUT").help(help)
 }
 
-/// The help of [`arg`] where the output is one text.
+/// Help of [`arg`] for tools whose output is a single text.
 pub const FILE: &str = "write there, not to standard output; its extension selects the format";
 
-/// Returns the file that `-o` names; `None` without one, and for `-`, which is standard output.
+/// Returns the file of `-o`; `None` without `-o` or with `-`, which is standard output.
 pub fn file(matches: &ArgMatches) -> Option<&String> {
     let path = matches.get_one::<String>("output");
     path.filter(|path| *path != "-")
 }
 
-/// Returns the output that `--to` and `-o` ask a tool for, which writes the formats that `writes` says.
+/// Returns the output that the command line requests; `writes` selects the formats that the tool can write.
 pub fn asked(matches: &ArgMatches, writes: fn(&FormatInfo) -> bool) -> Output<'_> {
     let to = matches.get_one::<String>("to");
     Output {
@@ -34,7 +34,7 @@ pub fn asked(matches: &ArgMatches, writes: fn(&FormatInfo) -> bool) -> Output<'_
 ///
 /// # Errors
 ///
-/// The exit code, after a name that leads to no format was reported.
+/// Returns the exit code after reporting that the name selects no format.
 pub fn format(
     output: &Output<'_>,
     input: Option<&FormatInfo>,
@@ -44,7 +44,7 @@ pub fn format(
     format.map_err(|error| usage_error(host, &format!("{error}; {}", way_out(&error))))
 }
 
-/// The fix for a name that leads to no format.
+/// Returns the help for a name that selects no format.
 fn way_out(error: &OutputError) -> String {
     match error {
         OutputError::Contradiction { .. } => {
@@ -71,33 +71,34 @@ fn way_out(error: &OutputError) -> String {
     }
 }
 
-/// Checks that the name of an output file ends in one of `ends`; `what` names its contents in the error.
+/// Checks that the extension of an output file is one of `ends`; `what` names the contents in the error.
 ///
 /// # Errors
 ///
-/// A name with another extension, in one line.
+/// Errors, in one line, if it is not.
 pub fn check_name(path: &str, what: &str, ends: &[&str]) -> Result<(), String> {
     let is_own = |end: &str| ends.iter().any(|own| own.eq_ignore_ascii_case(end));
     match extension(path) {
         Some(end) if !is_own(end) && !is_temporary(path) => {
             let ends = ends.join("`, `.");
             Err(format!(
-                "`{path}` gets {what}: let its name end in `.{ends}`"
+                "`{path}` would contain {what}: its extension must be `.{ends}`"
             ))
         }
         _ => Ok(()),
     }
 }
 
-/// Checks that the name of an output file that is not a module does not end as one; `what` names its contents.
+/// Checks that the extension of an output file without a module is not that of a module format; `what` names the
+/// contents.
 ///
 /// # Errors
 ///
-/// Such a name, in one line.
+/// Errors, in one line, if it is.
 pub fn check_not_module(path: &str, what: &str) -> Result<(), String> {
     match FormatInfo::named_by(path) {
         Some(row) => Err(format!(
-            "`{path}` is named as a file of `{}`, and gets {what}",
+            "`{path}` would contain {what}, but its extension is that of `{}`",
             row.word
         )),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Which rules act: `--rules`, `--fast-math`, `--only-rule` and their like.
+//! Flags that select rewrite rules: `--rules`, `--fast-math`, `--only-rule` and others.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{DiagnosticFormat, REJECTED, value};
 
 const HEADING: &str = "Rules";
 
-/// The arguments that choose rules.
+/// Returns the arguments that select rules.
 pub fn args() -> Vec<Arg> {
     let names = |name: &'static str, help: &'static str| {
         value(name, "NAME,...", help)
@@ -27,13 +27,13 @@ pub fn args() -> Vec<Arg> {
         value(
             "rules",
             "FILE",
-            "use the rules of this file too; may be repeated",
+            "also use the rules of this file; may be repeated",
         )
         .action(ArgAction::Append),
         value(
             "fast-math",
             "CLASS,...",
-            "let rules of these classes change bits; all of them where none is named",
+            "enable rules of these classes, which may change results; all classes if none is named",
         )
         .value_delimiter(',')
         .value_parser(classes().collect::<Vec<_>>())
@@ -41,17 +41,17 @@ pub fn args() -> Vec<Arg> {
         .num_args(0..)
         .require_equals(true)
         .default_missing_values(classes().collect::<Vec<_>>()),
-        names("only-rule", "let only these rules and patterns act"),
-        names("disable-rule", "keep these rules and patterns from acting"),
+        names("only-rule", "disable all rules and patterns but these"),
+        names("disable-rule", "disable these rules and patterns"),
         names(
             "allow-unchecked-rule",
-            "let these rules act although no check could exercise them",
+            "enable these rules although they could not be checked",
         ),
     ];
     args.map(|arg| arg.help_heading(HEADING)).to_vec()
 }
 
-/// The classes that `--fast-math` takes.
+/// Returns the values of `--fast-math`.
 fn classes() -> impl Iterator<Item = &'static str> {
     let named = FastMath::NAMES.into_iter();
     named
@@ -59,11 +59,11 @@ fn classes() -> impl Iterator<Item = &'static str> {
         .map(|(name, _)| name)
 }
 
-/// What the command line asks of rewriting; a failure is printed.
+/// Reads the rewrite options of the command line; reports failures.
 ///
 /// # Errors
 ///
-/// The exit code.
+/// Returns the exit code.
 pub fn read(
     matches: &ArgMatches,
     host: &mut dyn Host,
@@ -90,11 +90,11 @@ pub fn read(
     })
 }
 
-/// The rule file at `path`; a failure is printed.
+/// Reads the rule file at `path`; reports failures.
 ///
 /// # Errors
 ///
-/// The exit code.
+/// Returns the exit code.
 pub fn source(
     path: &str,
     format: DiagnosticFormat,
@@ -112,14 +112,14 @@ pub fn source(
     }
 }
 
-/// Makes the rules in force where the user asked for any, for the passes to share; else the first pass
-/// that needs them does.
+/// Loads the enabled rules for all passes, if the command line selects any; otherwise the first pass that needs them
+/// does.
 ///
-/// `asked` holds what is asked about by name, each with the flag that names it.
+/// `asked` lists further rules to look up, each with the flag that names it.
 ///
 /// # Errors
 ///
-/// The exit code after what is wrong with a rule file, or with a name, has been printed.
+/// Returns the exit code after reporting the errors of a rule file or an unknown name.
 pub fn prepare(
     rewriting: &RewriteOptions,
     asked: &[(&str, String)],
@@ -146,11 +146,11 @@ pub fn prepare(
         .map_err(|message| crate::usage_error(host, &message))
 }
 
-/// Checks the user's rules before they act.
+/// Checks the soundness of the user's rules.
 ///
 /// # Errors
 ///
-/// The exit code after the rules that are unsound, or unchecked and not allowed by name, have been printed.
+/// Returns the exit code after reporting the rules that are unsound, or unchecked and not allowed by name.
 pub fn admit(
     rewriting: &RewriteOptions,
     session: &Session,
@@ -170,11 +170,11 @@ pub fn admit(
     }
 }
 
-/// The rules in force.
+/// Loads the enabled rules.
 ///
 /// # Errors
 ///
-/// The exit code after what is wrong with a rule file has been printed.
+/// Returns the exit code after reporting the errors of a rule file.
 pub fn in_force(
     rewriting: &RewriteOptions,
     registry: &Registry,
@@ -200,9 +200,11 @@ pub fn in_force(
     }
 }
 
+/// Checks the values of `--fast-math`, because those of a reproducer have not been checked by the parser.
+///
 /// # Errors
 ///
-/// The first of `words` that is no class. Those of a reproducer may be anything.
+/// Errors with the first unknown class.
 fn classes_known(words: &[String]) -> Result<(), String> {
     let unknown = words.iter().find(|word| classes().all(|own| own != *word));
     unknown.map_or(Ok(()), |word| {
@@ -211,9 +213,11 @@ fn classes_known(words: &[String]) -> Result<(), String> {
     })
 }
 
+/// Checks that rules or patterns called `names` exist.
+///
 /// # Errors
 ///
-/// The first of `names` that is the name of no rule or pattern.
+/// Errors with the first unknown name.
 fn names_known(
     names: &[String],
     flag: &str,

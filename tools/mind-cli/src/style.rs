@@ -1,11 +1,11 @@
-//! How tools talk: in colour or not, and how much.
+//! Colour and verbosity of messages.
 
 use clap::{Arg, ArgMatches};
 use mind_driver::host::{Host, Style};
 
 use crate::{flag, value};
 
-/// What `--color` was given.
+/// The value of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Choice {
     #[default]
@@ -14,22 +14,22 @@ enum Choice {
     Never,
 }
 
-/// The flags that every tool takes.
+/// Returns the flags that all tools have.
 pub fn args() -> [Arg; 2] {
     [
         value(
             "color",
             "WHEN",
-            "colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, \
-                 CLICOLOR_FORCE and TERM ask for",
+            "colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and \
+             TERM",
         )
         .value_parser(["auto", "always", "never"])
         .default_value("auto"),
-        flag("quiet", "print neither notes, nor warnings, nor progress"),
+        flag("quiet", "suppress notes, warnings and progress"),
     ]
 }
 
-/// What [`args`] ask for, in the environment of the host.
+/// Returns the style from the values of [`args`] and the host's environment.
 pub fn style(matches: &ArgMatches, host: &dyn Host) -> Style {
     let choice = match matches.get_one::<String>("color").map(String::as_str) {
         Some("always") => Choice::Always,
@@ -40,7 +40,7 @@ pub fn style(matches: &ArgMatches, host: &dyn Host) -> Style {
     Style {
         color: is_colored(choice, host.stderr_is_terminal(), &variable),
         quiet: matches.get_flag("quiet"),
-        // A terminal that cannot go back to the start of a line gets lines, as a file does.
+        // A terminal that cannot return to the start of a line gets whole lines.
         redraws: host.stderr_is_terminal() && !is_dumb(&variable),
     }
 }
@@ -48,10 +48,10 @@ pub fn style(matches: &ArgMatches, host: &dyn Host) -> Style {
 /// The value of an environment variable.
 type Variable<'v> = dyn Fn(&str) -> Option<String> + 'v;
 
-/// Whether text for a stream is coloured.
+/// Returns whether output to a stream is coloured.
 ///
-/// `NO_COLOR` (no-color.org) is stronger than `CLICOLOR_FORCE` (bixense.com/clicolors), as in `cargo`; a variable that
-/// is empty counts as not set.
+/// `NO_COLOR` (no-color.org) overrides `CLICOLOR_FORCE` (bixense.com/clicolors), as in `cargo`. An empty variable
+/// counts as unset.
 fn is_colored(choice: Choice, is_terminal: bool, variable: &Variable<'_>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     match choice {

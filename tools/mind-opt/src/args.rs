@@ -12,9 +12,9 @@ use crate::{check_rules, egraph, mil, report};
 
 const PASS_FLAGS: &str = "Passes, run in the order given";
 const WATCHING: &str = "Watching the passes";
-const REWRITES: &str = "Asking about rewrites";
+const REWRITES: &str = "Explaining rewrites";
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub(super) fn command() -> Command {
     Command::new("mind-opt")
         .about("Verifies, optimises and prints a module")
@@ -25,7 +25,7 @@ pub(super) fn command() -> Command {
             mind_cli::value(
                 "dim",
                 "NAME=EXTENT",
-                "the extent of a dimension that an ONNX model or StableHLO leaves open",
+                "the extent of a symbolic dimension of an ONNX or StableHLO module",
             )
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
@@ -54,7 +54,7 @@ fn output_args() -> Vec<Arg> {
         value(
             "to",
             "FORMAT",
-            "the output's format; where not given, what the extension of -o selects, else the input's own or Core text",
+            "the output's format; by default that of the extension of -o, else the input's format or Core text",
         )
         .value_parser(FormatInfo::words(is_written)),
         output::arg(output::FILE),
@@ -63,13 +63,12 @@ fn output_args() -> Vec<Arg> {
         value(
             "diff",
             "OLD",
-            "print how the module OLD differs from FILE as a graph, and exit with 1 if \
-                 it does",
+            "print the structural diff of the modules OLD and FILE, and exit with 1 if they differ",
         )
         .conflicts_with("bind"),
         flag(
             "split-input-file",
-            "take the input apart at lines `# -----` or `// -----` and work on each part alone",
+            "split the input at lines `# -----` or `// -----` and process each part separately",
         ),
         flag(
             "verify-diagnostics",
@@ -80,7 +79,7 @@ fn output_args() -> Vec<Arg> {
     target.into_iter().chain(mil::args()).chain(form).collect()
 }
 
-/// An argument whose value, given behind `=`, may be left out and is then `missing`.
+/// Makes the value of an argument, given after `=`, optional; the default is `missing`.
 pub(super) fn optional(arg: Arg, missing: &'static str) -> Arg {
     arg.num_args(0..=1)
         .require_equals(true)
@@ -114,8 +113,7 @@ fn pipeline_args() -> [Arg; 3] {
             .value_name("LEVEL")
             .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
             .help(
-                "a named pipeline, with passes before and after it; all keep every bit of \
-                 the results",
+                "the pipeline of an optimisation level, with passes before and after it; results stay bit-identical",
             ),
         flag(
             "run-reproducer",
@@ -146,7 +144,7 @@ fn watching_args() -> Vec<Arg> {
             "tree",
         ),
         optional(
-            value("stats", "FORM", "print what the passes counted")
+            value("stats", "FORM", "print the counters of the passes")
                 .overrides_with("stats")
                 .value_parser(["text", "json"]),
             "text",
@@ -156,7 +154,7 @@ fn watching_args() -> Vec<Arg> {
         flag("print-ir-after-all", "print the module after every pass"),
         flag(
             "print-ir-after-change",
-            "print what each pass changed, as a diff",
+            "print the changes of each pass as a diff",
         ),
         value(
             "print-ir-tree-dir",
@@ -171,31 +169,30 @@ fn watching_args() -> Vec<Arg> {
     ]
 }
 
-/// Arguments about rewrites.
+/// Returns the arguments about rewrites.
 fn asking_args() -> [Arg; 3] {
     let arg = |name, shown, help| value(name, shown, help).require_equals(true);
     [
         arg(
             "remarks",
             "KIND[:REGEX],...",
-            "say what rules did (`passed`) and why they did not act (`missed`), of all rules or of those \
-             whose names match",
+            "report rewrites (`passed`) and why rules did not act (`missed`), for all rules or for those whose \
+             names match",
         )
         .num_args(1),
         optional(
             value(
                 "explain",
                 "VALUE|RULE@LINE",
-                "say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule \
-                 fared on a line of the input",
+                "explain which rules led to a value of the output (`%7`, `out:0`) or to all values, or whether and \
+                 why a rule acted on a line of the input",
             ),
             "",
         ),
         arg(
             "opt-bisect-limit",
             "[RULE:]N",
-            "make N rewrites, or N of one rule, and no more; -1 makes all and lists \
-                 them numbered",
+            "make at most N rewrites, or at most N of one rule; -1 makes all and lists them with numbers",
         )
         .num_args(1)
         .allow_hyphen_values(true),
@@ -217,11 +214,15 @@ fn listing_args() -> [Arg; 4] {
             "",
         ),
         flag("show-dialects", "describe all dialects and their ops"),
-        flag("lit-features", "name the features that tests may require"),
+        flag("lit-features", "list the features that tests may require"),
     ]
 }
 
-/// The pipeline that the flags ask for, or the exit code after a usage error has been printed.
+/// Parses the pipeline of the flags.
+///
+/// # Errors
+///
+/// Returns the exit code after reporting a usage error.
 pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipeline, u8> {
     let flags = pass_flags(matches);
     let text = matches.get_one::<String>("pass-pipeline");
@@ -231,7 +232,7 @@ pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipe
     let named = text.map(|_| "--pass-pipeline").or(reproducer);
     if let (Some(named), Some(flag)) = (named, flags.first()) {
         let flag = flag.pass;
-        let message = format!("`{named}` and `--{flag}` both say what to run; use one of them");
+        let message = format!("`{named}` and `--{flag}` both select passes; use one of them");
         return Err(mind_cli::usage_error(host, &message));
     }
     let text = match text {
@@ -248,7 +249,7 @@ pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipe
     })
 }
 
-/// A pass flag.
+/// An occurrence of a pass flag.
 struct PassFlag {
     /// Its position on the command line.
     at: usize,
@@ -270,23 +271,23 @@ fn pass_flags(matches: &ArgMatches) -> Vec<PassFlag> {
     flags
 }
 
-/// Whether the tool writes modules in a format.
+/// Returns whether the tool writes modules in a format.
 fn is_written(row: &FormatInfo) -> bool {
     row.text().is_some() || row.binary().is_some()
 }
 
-/// The output that is asked for.
+/// Returns the output of the command line.
 pub(super) fn output(matches: &ArgMatches) -> Output<'_> {
     output::asked(matches, is_written)
 }
 
-/// Whether the output is asked for in a format of bytes.
+/// Returns whether the output format is binary.
 fn is_binary(matches: &ArgMatches) -> bool {
     let format = output(matches).format(None);
     format.is_ok_and(|row| row.is_some_and(|row| row.binary().is_some()))
 }
 
-/// The pipeline text of the pass flags and the level, in the order of the command line.
+/// Returns the passes of the pass flags and the level, as pipeline text, in command-line order.
 fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
     let level = matches.get_one::<String>("level");
     let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));

@@ -1,14 +1,14 @@
-//! `--split-input-file`: the parts of a text.
+//! Implements `--split-input-file`.
 
 use std::ops::Range;
 
-/// The separator line that is printed; a name for failure messages may follow it in the input.
+/// The separator line in the output. In the input a name for failure messages may follow it.
 const SEPARATOR: &str = "# -----";
 
-/// The separator lines that are read: in texts with comments of MLIR and MIL it is one of these.
+/// The separator lines in the input. The second is for formats whose comments start with `//`, for example MIL.
 const SEPARATORS: [&str; 2] = [SEPARATOR, "// -----"];
 
-/// The byte ranges of the parts between separator lines.
+/// Returns the byte ranges of the parts between separator lines.
 pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
@@ -23,7 +23,7 @@ pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// The printed parts as one text, separated as they were.
+/// Joins printed parts with separator lines.
 pub(super) fn join(parts: &[String]) -> String {
     let mut text = String::new();
     for (index, part) in parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `--diff`: how two modules differ as graphs.
+//! Implements `--diff`, the structural diff of two modules.
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE, output};
@@ -8,9 +8,9 @@ use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
 use mind_pass::Pipeline;
 
-/// Compares the module that `--diff` names with the one that follows; `None` if the option is absent.
+/// Compares the module of `--diff` with the input; returns `None` if the option is absent.
 ///
-/// Gives the exit code of a diff tool: 0 for no difference, 1 for some, 2 for a module that was rejected.
+/// The exit code follows `diff`: 0 if the modules are equal, 1 if they differ, 2 if a module was rejected.
 pub(super) fn run(
     matches: &ArgMatches,
     pipeline: &Pipeline,
@@ -21,7 +21,7 @@ pub(super) fn run(
     if !pipeline.steps.is_empty() {
         return Some(mind_cli::usage_error(
             host,
-            "`--diff` compares modules as they are; it runs no passes",
+            "`--diff` cannot be combined with passes",
         ));
     }
     let named = output::file(matches).map(|path| output::check_not_module(path, "a difference"));
@@ -47,9 +47,11 @@ pub(super) fn run(
     })
 }
 
+/// Loads a module.
+///
 /// # Errors
 ///
-/// A rejected module, which was reported.
+/// Errors after reporting why the module was rejected.
 fn load(
     path: &str,
     matches: &ArgMatches,

@@ -1,20 +1,20 @@
-//! `--verify-diagnostics`: comments that say which diagnostics a file gives.
+//! Implements `--verify-diagnostics`: expected diagnostics in comments.
 //!
-//! `# expected-error {{text}}` expects an error on its own line whose message, code included, contains
-//! `text`. `@+1`, `@-2`, `@above`, `@below` after the word move the line; `@unknown` expects one for
-//! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`, and `-help` for the
-//! help of a diagnostic of the line, which may be expected but need not be. With `-re` after the word, as in
-//! `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular expressions.
+//! `# expected-error {{text}}` expects an error on the same line whose message, including its code, contains `text`.
+//! The suffixes `@+1`, `@-2`, `@above` and `@below` select another line; `@unknown` selects diagnostics of the file as
+//! a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`, and `-help` for the help of a diagnostic on
+//! the line; helps may be expected but need not be. With the suffix `-re`, for example `expected-error-re {{found
+//! {{[0-9]+}} operands}}`, inner braces contain regular expressions.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile};
 use regex_lite::Regex;
 
-/// What is expected.
+/// The kind of an expectation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     /// A diagnostic of this severity.
     Finding(Severity),
-    /// A diagnostic with a help.
+    /// The help of a diagnostic.
     Help,
 }
 
@@ -37,10 +37,10 @@ impl Subject {
 
 struct Expectation {
     subject: Subject,
-    /// 0 for the file as a whole.
+    /// The line, or 0 for the file as a whole.
     line: usize,
     text: String,
-    /// What `text` stands for where it holds regular expressions.
+    /// The regular expression of `text`, if it contains any.
     pattern: Option<Regex>,
     written: usize,
     met: bool,
@@ -55,11 +55,11 @@ impl Expectation {
     }
 }
 
-/// Compares what was found with what the file's comments expect: one line per difference.
+/// Compares the diagnostics of a file with the expectations in its comments.
 ///
 /// # Errors
 ///
-/// Expectations that were not met, diagnostics that none expects, broken expectations.
+/// Returns a line for each unmet expectation, unexpected diagnostic and malformed expectation.
 pub(super) fn check(file: &SourceFile, found: &Diagnostics) -> Result<(), Vec<String>> {
     let mut differences = Vec::new();
     let mut expected = expectations(file, &mut differences);
@@ -100,7 +100,7 @@ pub(super) fn check(file: &SourceFile, found: &Diagnostics) -> Result<(), Vec<St
     }
 }
 
-/// `E3001: message`, or the message alone.
+/// Formats a diagnostic with its code, for example `E3001: message`.
 fn shown(diagnostic: &Diagnostic) -> String {
     match diagnostic.code {
         Some(code) => format!("{code}: {}", diagnostic.message),
@@ -137,7 +137,7 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
     expected
 }
 
-/// The expectation that `rest`, after the word, states, and how many bytes it takes.
+/// Parses the expectation after its word; also returns its length in bytes.
 fn expectation(rest: &str, subject: Subject, written: usize) -> Option<(Expectation, usize)> {
     let open = rest.find("{{")?;
     let place = rest[..open].trim_end();
@@ -162,7 +162,7 @@ fn expectation(rest: &str, subject: Subject, written: usize) -> Option<(Expectat
     Some((expectation, start + length + 2))
 }
 
-/// The line that `place` names, seen from line `written`.
+/// Returns the line selected by the suffix `place` in line `written`.
 fn line(place: &str, written: usize) -> Option<usize> {
     match place {
         "" => Some(written),
@@ -176,7 +176,7 @@ fn line(place: &str, written: usize) -> Option<usize> {
     }
 }
 
-/// The text up to the `}}` that no `{{` inside opened: its length, and what it matches.
+/// Parses a text with inner regular expressions up to its closing `}}`; returns its length and the regular expression.
 fn pattern(text: &str) -> Option<(usize, Option<Regex>)> {
     let (mut at, mut pattern) = (0, String::new());
     loop {

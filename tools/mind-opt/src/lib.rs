@@ -1,10 +1,9 @@
-//! `mind-opt`: verify, optimise, print.
+//! `mind-opt`: verifies, optimises and prints modules.
 //!
-//! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
-//! file: `--check-rules`, `--explain`, `--dump-egraph` in `egraph/`, `--remarks`, `--diff`, `--timing`, the lists of `listing`,
-//! the page of `report/`.
-//! `mlir` answers options of mlir-opt, `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
-//! failed, `rewrites` and `watch` listen to the passes.
+//! This file parses the arguments, runs the pipeline and prints the result. Other modes and reports have their own
+//! modules: `check_rules`, `diff`, `egraph` (`--dump-egraph`), `listing`, `remarks`, `report` and `timing`. `mlir`
+//! translates options of mlir-opt, `chunks` and `expected` implement `--split-input-file` and `--verify-diagnostics`,
+//! `reproducer` writes crash reproducers, and `rewrites` and `watch` observe the passes.
 
 mod args;
 #[cfg_attr(not(feature = "egraph"), path = "check_rules/absent.rs")]
@@ -59,7 +58,7 @@ pub const TOOL: ToolInfo = ToolInfo {
     command,
 };
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub fn command() -> clap::Command {
     args::command()
 }
@@ -86,7 +85,11 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
-/// Does what the command line asks for with a module, and gives the exit code. Errors too are printed.
+/// Processes a module as the command line specifies.
+///
+/// # Errors
+///
+/// Returns the exit code; errors have been reported.
 fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
     let mut pipeline = args::pipeline(matches, host)?;
     if let Some(code) = diff::run(matches, &pipeline, session, host) {
@@ -96,7 +99,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let bytes = bytes_asked(matches, host)?;
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
-    // MIL has no products of bytes.
+    // MIL has no integer dot products.
     options.keeps_dequantized = mil::is_lowered_to(&pipeline);
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
@@ -158,11 +161,11 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     Ok(run.all(whole, rewrites, host))
 }
 
-/// Checks the names of the files that are written besides the module.
+/// Checks the extensions of the files that are written besides the module.
 ///
 /// # Errors
 ///
-/// The exit code, after a name that says otherwise was reported.
+/// Returns the exit code after reporting a wrong extension.
 fn check_names(matches: &ArgMatches, host: &mut dyn Host) -> Result<(), u8> {
     let page = report::path(matches);
     let page = page.map_or(Ok(()), |path| {
@@ -176,11 +179,11 @@ fn check_names(matches: &ArgMatches, host: &mut dyn Host) -> Result<(), u8> {
         .map_err(|message| mind_cli::usage_error(host, &message))
 }
 
-/// The format of bytes that the module is printed as, and the file; `None` for a text.
+/// Returns the writer and path of a binary output format; `None` for a text format.
 ///
 /// # Errors
 ///
-/// The exit code, after a combination of arguments that makes no sense was reported.
+/// Returns the exit code after reporting arguments that cannot be combined.
 fn bytes_asked(
     matches: &ArgMatches,
     host: &mut dyn Host,
@@ -198,14 +201,13 @@ fn bytes_asked(
         };
     };
     if matches.get_flag("split-input-file") || mil::is_report(matches) {
-        let message =
-            "`--split-input-file` and `--ane-report` print texts, and an ONNX model is none";
+        let message = "`--split-input-file` and `--ane-report` print text, but an ONNX model is a binary file";
         return refused(host, message);
     }
     Ok(Some((write, binary::output(matches, host)?)))
 }
 
-/// Answers the arguments that need no module.
+/// Handles the arguments that need no module.
 fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<u8> {
     if matches.get_flag("lit-features") {
         mind_cli::print(host, listing::lit_features());
@@ -231,8 +233,11 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
     })
 }
 
-/// The pipeline inside a reproducer and what was asked of rewriting, or the exit code after the failure
-/// has been printed.
+/// Reads the pipeline and the rewrite options of a reproducer.
+///
+/// # Errors
+///
+/// Returns the exit code after reporting the failure.
 fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, RewriteOptions), u8> {
     let Some(read) = reproducer::read(file.text()) else {
         mind_cli::print_error(
@@ -251,10 +256,10 @@ fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewri
     }
 }
 
-/// A module that was read from no text, and the format that it reads as.
+/// A module read from a binary file, with the format it is equivalent to, and its warnings.
 type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>, Diagnostics);
 
-/// One call of the tool on a file.
+/// One run of the tool on a file.
 struct Run<'a> {
     matches: &'a ArgMatches,
     session: &'a Session,
@@ -263,30 +268,30 @@ struct Run<'a> {
     shared: &'a RunCache,
     options: LoadOptions,
     file: &'a SourceFile,
-    /// The file whose folder holds the weights.
+    /// The path of the file; weight files are relative to its folder.
     path: &'a str,
-    /// How the module is printed as bytes, and where, if it is.
+    /// The writer and path of a binary output format.
     bytes: Option<(WriteBinary, String)>,
 }
 
-/// What the parts of a file came to.
+/// The accumulated results of the parts of a file.
 struct Outcome<'a> {
     printed: Vec<String>,
-    /// What was printed as bytes.
+    /// The serialized module of a binary format.
     written: Option<binary::Written>,
     found: Diagnostics,
     statistics: Statistics,
     times: Vec<Timed>,
     steps: usize,
     rewrites: Rewrites<'a>,
-    /// What `--explain` asked for.
+    /// The output of `--explain`.
     explained: String,
-    /// The page that `--report` asked for.
+    /// The page of `--report`.
     report: String,
 }
 
 impl<'a> Run<'a> {
-    /// Runs on a module that was read from no text, or else on the parts of the file.
+    /// Processes a module read from a binary file, or else the parts of the text; returns the exit code.
     fn all(&self, mut whole: Option<Whole>, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
         let mut outcome = Outcome {
             printed: Vec::new(),
@@ -342,22 +347,21 @@ impl<'a> Run<'a> {
         code
     }
 
-    /// Writes the drawing that was asked for.
+    /// Writes the drawing of `--dump-egraph`.
     ///
     /// # Errors
     ///
-    /// The exit code where no region was drawn, or the file cannot be written.
+    /// Returns the exit code if no region was drawn or the file cannot be written.
     fn draw(&self, rewrites: &Rewrites<'_>, host: &mut dyn Host) -> Result<(), u8> {
         let Some(path) = egraph::path(self.matches) else {
             return Ok(());
         };
         let drawn = rewrites.drawing.as_ref();
         let Some(text) = drawn.and_then(|drawing| drawing.text.as_ref()) else {
-            let help =
-                "only `fold` and `fuse` make e-graphs, one for each region of some hundred ops";
+            let help = "only `fold` and `fuse` build e-graphs, one per region of some hundred ops";
             mind_cli::print_error(
                 host,
-                &format!("error: there is no such region to draw: {help}\n"),
+                &format!("error: the region to draw does not exist: {help}\n"),
             );
             return Err(REJECTED);
         };
@@ -422,7 +426,7 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        // Names that lead to no format are refused before anything is read.
+        // Names without a format were rejected before reading.
         let row = args::output(self.matches).format(Some(format));
         let row = row.ok().flatten();
         let wanted = row.and_then(FormatInfo::text);
@@ -462,7 +466,7 @@ impl<'a> Run<'a> {
         outcome.times.push(printing);
     }
 
-    /// The page that `--report` asks for.
+    /// Returns the page of `--report`.
     fn report(
         &self,
         recording: &Recording,
@@ -480,7 +484,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Runs the passes; a failure is also written to the reproducer, where one is asked for.
+    /// Runs the passes; a failure is also written to the crash reproducer, if one is requested.
     fn passes(
         &self,
         g: &mut Graph,
@@ -535,7 +539,7 @@ impl<'a> Run<'a> {
         Err(failure::diagnostics(failure))
     }
 
-    /// The failure that stands for a panic inside a pass.
+    /// Returns the failure for a panic in a pass.
     fn crashed(&self, watch: &Watch<'_, '_>) -> Failure {
         let step = self.pipeline.steps.get(watch.done);
         let pass = step.map_or("the pipeline", |step| step.pass.name);
@@ -577,7 +581,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is printed when a pass panics and nobody asked for a reproducer.
+/// Returns the message for a panic in a pass without a crash reproducer.
 fn internal_error(rewrites: &Rewrites<'_>, file: &SourceFile) -> String {
     let place = history::place_text(file, rewrites.at);
     format!(
@@ -700,7 +704,8 @@ mod tests {
         }
     }
 
-    /// Runs `cse`, a crash and `dce` on a small module; gives whether it panicked, and the host.
+    /// Runs `cse`, a crashing pass and `dce` on a small module; returns the exit code, or `None` if it panicked, and
+    /// the host.
     fn crash(args: &[&str]) -> (Option<u8>, Memory) {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
         let mut host = Memory::default();

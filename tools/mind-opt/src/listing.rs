@@ -1,4 +1,4 @@
-//! `--list-passes`, `--list-rules`, `--show-dialects`, `--lit-features`.
+//! Implements `--list-passes`, `--list-rules`, `--show-dialects` and `--lit-features`.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use mind_ir::opdef::{Registry, Trait, nearest};
 use mind_pass::{PassInfo, RunCache};
 use mind_rules::{Engine, RuleInfo, RuleSet};
 
-/// The description of every pass, or of the one called `name`.
+/// Describes all passes, or the pass called `name`.
 ///
 /// # Errors
 ///
-/// No such pass.
+/// Errors if the pass is unknown.
 pub(super) fn passes(name: &str) -> Result<String, String> {
     let mut out = String::new();
     match name {
@@ -51,11 +51,11 @@ fn describe(out: &mut String, info: &PassInfo) {
     let _ = writeln!(out, "  example: mind-opt {} in.mic\n", info.example);
 }
 
-/// The description of every rule and pattern, of the one called `wanted`, or of those of that topic.
+/// Describes all rules and patterns, the one called `wanted`, or those of the topic `wanted`.
 ///
 /// # Errors
 ///
-/// No such rule or topic.
+/// Errors if the rule or topic is unknown.
 pub(super) fn described(
     rules: &RuleSet,
     patterns: &[String],
@@ -113,7 +113,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every dialect with its ops and the first sentence of each one's documentation.
+/// Describes all dialects: their ops with the first sentence of their documentation.
 pub(super) fn dialects(registry: &Registry) -> String {
     let mut out = String::new();
     for dialect in registry.dialects() {
@@ -132,7 +132,7 @@ pub(super) fn dialects(registry: &Registry) -> String {
     out
 }
 
-/// The first sentence of a documentation comment, on one line.
+/// Returns the first sentence of a documentation comment, on one line.
 fn first_sentence(doc: &str) -> String {
     let lines = doc.trim().lines().map(str::trim);
     let paragraph = lines
@@ -145,16 +145,16 @@ fn first_sentence(doc: &str) -> String {
     }
 }
 
-/// What lit tests may require of this build, one word a line.
+/// Returns the features of this build for lit tests, one per line.
 pub(super) fn lit_features() -> &'static str {
     "core\nmic1\nmic2\ninterp\n"
 }
 
-/// The answer to `--list-rules`, which may be that there is no such rule.
+/// Returns the output of `--list-rules`, or the error for an unknown rule.
 ///
 /// # Errors
 ///
-/// The exit code after what is wrong with a rule file has been printed.
+/// Returns the exit code after reporting the errors of a rule file.
 pub(super) fn asked_rules(
     matches: &ArgMatches,
     session: &Session,

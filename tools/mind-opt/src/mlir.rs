@@ -1,8 +1,8 @@
-//! Options of mlir-opt: those that are understood, and the counterparts of the others.
+//! Translation of options of mlir-opt.
 
 use clap::Command;
 
-/// Options of mlir-opt, or another mechanism of it, and their counterpart here.
+/// Options of mlir-opt, or another of its mechanisms, and the counterpart here.
 #[derive(Clone, Copy, Debug)]
 pub struct Counterpart {
     /// Their names without dashes; empty for a mechanism that is not an option.
@@ -16,17 +16,17 @@ pub struct Counterpart {
 /// The counterpart of an option of mlir-opt.
 #[derive(Clone, Copy, Debug)]
 pub enum Ours {
-    /// The flag of this id, which is spelled like it.
+    /// The flag of this id, which has the same name.
     Same(&'static str),
-    /// The flag of this id, for which the option is read, with its value.
+    /// The flag of this id; the option and its value are translated to it.
     Read(&'static str),
-    /// The flag of this id, whose values are others.
+    /// The flag of this id, whose values differ, so the option is not translated.
     Flag(&'static str),
-    /// Something else, or nothing, for this reason.
+    /// Another mechanism, or none, with an explanation.
     Instead(&'static str),
 }
 
-/// Every option of mlir-opt that has an answer.
+/// The known options of mlir-opt.
 pub const COUNTERPARTS: &[Counterpart] = &[
     of(&["color"], Ours::Same("color")),
     of(&["o"], Ours::Same("output")),
@@ -78,7 +78,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
     of(&["mlir-debug-counter"], Ours::Flag("opt-bisect-limit")),
     of(
         &["allow-unregistered-dialect"],
-        Ours::Instead("an op outside the tables has no meaning, and nothing is guessed"),
+        Ours::Instead("unregistered ops are always rejected"),
     ),
     of(
         &["dump-pass-pipeline"],
@@ -92,7 +92,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
     ),
     of(
         &["mlir-disable-threading"],
-        Ours::Instead("passes run on one thread; no output depends on how many there are"),
+        Ours::Instead("passes are single-threaded"),
     ),
     of(
         &[
@@ -100,7 +100,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
             "mlir-elide-resource-strings-if-larger",
         ],
         Ours::Instead(
-            "dumps leave out the middle of long lines; what is printed as the result never does",
+            "dumps elide the middle of long lines; the printed result is always complete",
         ),
     ),
     of(
@@ -109,7 +109,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
     ),
     of(
         &["mlir-print-ir-module-scope"],
-        Ours::Instead("passes run on modules, so that a dump is one"),
+        Ours::Instead("passes run on modules, so a dump is always a module"),
     ),
     of(
         &["mlir-print-ir-after-failure"],
@@ -136,7 +136,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
             "strip-debuginfo",
         ],
         Ours::Instead(
-            "texts have no places of their own; `--explain` and `--remarks` name lines of the input",
+            "text formats have no locations; `--explain` and `--remarks` name lines of the input",
         ),
     ),
     of(
@@ -161,11 +161,11 @@ pub const COUNTERPARTS: &[Counterpart] = &[
     of(&["sccp"], Ours::Instead("`--canonicalize` folds constants")),
     of(
         &["inline"],
-        Ours::Instead("a module is one function; `--unroll` takes loops apart"),
+        Ours::Instead("a module is one function; `--unroll` unrolls loops with known trip counts"),
     ),
     of(
         &["help-list", "help-hidden", "help-list-hidden"],
-        Ours::Instead("`--help` says everything"),
+        Ours::Instead("`--help` lists all flags"),
     ),
 ];
 
@@ -182,7 +182,7 @@ const fn with(names: &'static [&'static str], remark: &'static str, ours: Ours) 
 }
 
 impl Counterpart {
-    /// Returns the options as a document shows them.
+    /// Returns the options for documentation.
     pub fn shown(&self) -> String {
         let name = |name: &&str| match name.len() {
             1 => format!("`-{name}`"),
@@ -193,11 +193,11 @@ impl Counterpart {
     }
 }
 
-/// Returns the command line with options of mlir-opt in our spelling, and with two dashes before long ones.
+/// Translates options of mlir-opt, and adds a second dash to long options with one.
 ///
 /// # Errors
 ///
-/// An option without a spelling here, with its counterpart.
+/// Errors, naming the counterpart, if an option cannot be translated.
 pub(super) fn translated(args: &[String], command: &Command) -> Result<Vec<String>, String> {
     let mut translated = Vec::with_capacity(args.len());
     let mut rest = args.iter();
@@ -212,7 +212,7 @@ pub(super) fn translated(args: &[String], command: &Command) -> Result<Vec<Strin
     Ok(translated)
 }
 
-/// Returns the argument in our spelling; `None` for an option that turns off something that is off.
+/// Translates one argument; returns `None` for an option that disables what is disabled by default.
 fn one(arg: &str, command: &Command) -> Result<Option<String>, String> {
     let Some(body) = arg
         .strip_prefix("--")
@@ -238,22 +238,22 @@ fn one(arg: &str, command: &Command) -> Result<Option<String>, String> {
         Ours::Same(_) => own(),
         Ours::Read(flag) => Ok(read(flag, name, value)),
         Ours::Flag(flag) => Err(format!(
-            "`--{name}` is of mlir-opt: here it is `{}`",
+            "`--{name}` is an option of mlir-opt: use `{}`",
             spelling(flag, command)
         )),
         Ours::Instead(instead) => Err(format!(
-            "`--{name}` is of mlir-opt: {}",
+            "`--{name}` is an option of mlir-opt: {}",
             without_links(instead)
         )),
     }
 }
 
-/// The flag of the id `flag` for an option of mlir-opt, whose value may turn it on or off.
+/// Translates an option to the flag `flag`; its value may enable or disable it.
 fn read(flag: &str, name: &str, value: Option<&str>) -> Option<String> {
     match value {
         Some("false" | "0") => None,
         None | Some("true" | "1") => Some(format!("--{flag}")),
-        // How times and counts are shown.
+        // The layout of times and counts is not configurable.
         Some(_) if name.ends_with("-display") => Some(format!("--{flag}")),
         Some(value) => Some(format!("--{flag}={value}")),
     }
@@ -267,7 +267,7 @@ fn long_after_one_dash<'a>(arg: &'a str, command: &Command) -> Option<&'a str> {
     (name.len() > 1 && (has_long(command, name) || is_mlir())).then_some(body)
 }
 
-/// Whether the command line has a flag or an alias of this name.
+/// Returns whether the command line has a flag or alias called `name`.
 fn has_long(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|arg| {
         let aliases = arg.get_all_aliases().unwrap_or_default();
@@ -275,14 +275,14 @@ fn has_long(command: &Command, name: &str) -> bool {
     }) || matches!(name, "help" | "version")
 }
 
-/// How the flag of the id `flag` is typed.
+/// Returns the spelling of the flag with id `flag`, for example `--timing=FORM`.
 fn spelling(flag: &str, command: &Command) -> String {
     let arg = command.get_arguments().find(|arg| arg.get_id() == flag);
     let value = arg.and_then(|arg| arg.get_value_names()?.first());
     value.map_or(format!("--{flag}"), |value| format!("--{flag}={value}"))
 }
 
-/// A text of Markdown without the targets of its links.
+/// Replaces Markdown links by their text.
 fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -362,7 +362,7 @@ mod tests {
         }
         let said = line("--mlir-debug-counter=x m").unwrap_err();
         assert!(
-            said.ends_with("here it is `--opt-bisect-limit=[RULE:]N`"),
+            said.ends_with("use `--opt-bisect-limit=[RULE:]N`"),
             "{said}"
         );
     }

@@ -1,13 +1,13 @@
-//! `--remarks`: what rules did, and why they did not.
+//! Implements `--remarks`: rewrites that were made, and rules that did not fire.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_driver::history::Record;
 use regex_lite::Regex;
 
-/// How many remarks are shown; the others are counted.
+/// Limit on the remarks that are shown; further remarks are counted.
 const SHOWN: usize = 100;
 
-/// The remarks that are wanted, and those made so far.
+/// Filters of remarks, and the remarks so far.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
     passed: Option<Filter>,
@@ -17,15 +17,15 @@ pub(super) struct Remarks {
     cut: usize,
 }
 
-/// The rules that remarks are wanted of; all without a pattern.
+/// Filter on rule names; `None` accepts all.
 type Filter = Option<Regex>;
 
 impl Remarks {
-    /// What `passed,missed:REGEX` asks for. A regex may hold commas.
+    /// Parses filters, for example `passed,missed:REGEX`. A regex may contain commas.
     ///
     /// # Errors
     ///
-    /// Another word than `passed` and `missed`, a broken regex.
+    /// Errors if a kind is not `passed` or `missed`, or if a regex is invalid.
     pub(super) fn parse(text: &str) -> Result<Remarks, String> {
         let mut remarks = Remarks::default();
         for item in items(text) {
@@ -39,7 +39,7 @@ impl Remarks {
                 "missed" => remarks.missed = Some(filter),
                 other => {
                     return Err(format!(
-                        "`{other}` is no kind of remark: write `passed` or `missed`, each alone or with \
+                        "unknown kind of remark `{other}`: expected `passed` or `missed`, each alone or with \
                          `:REGEX` over rule names"
                     ));
                 }
@@ -48,19 +48,19 @@ impl Remarks {
         Ok(remarks)
     }
 
-    /// Whether any are wanted of rewrites that were made.
+    /// Returns whether rewrites are reported.
     pub(super) fn wants_passed(&self) -> bool {
         self.passed.is_some()
     }
 
-    /// Whether any are wanted of `rule` not acting.
+    /// Returns whether missed matches of `rule` are reported.
     pub(super) fn wants_missed(&self, rule: &str) -> bool {
         self.missed
             .as_ref()
             .is_some_and(|filter| admits(filter, rule))
     }
 
-    /// A rewrite was made.
+    /// Records a rewrite.
     pub(super) fn passed(&mut self, record: &Record) {
         let wanted = self.passed.as_ref().is_some_and(|filter| {
             filter.is_none() || record.steps.iter().any(|step| admits(filter, &step.rule))
@@ -79,13 +79,13 @@ impl Remarks {
         self.push(remark);
     }
 
-    /// A rule did not act.
+    /// Records that a rule did not fire.
     pub(super) fn missed(&mut self, pass: &str, rule: &str, span: Span, reason: &str) {
         let message = format!("{pass}: {rule} did not act: {reason}");
         self.push(Diagnostic::new(Severity::Remark, span, message));
     }
 
-    /// Takes a remark or a warning of a pass. Remarks count as missed rewrites; warnings are always shown.
+    /// Records a remark or a warning of a pass. Remarks are filtered like missed matches; warnings are always shown.
     pub(super) fn noted(&mut self, note: Diagnostic) {
         let is_wanted = || {
             let filter = self.missed.as_ref();
@@ -100,7 +100,7 @@ impl Remarks {
         }
     }
 
-    /// An op that is looked at again says nothing new.
+    /// Adds a remark, unless it is a duplicate, because passes may visit an op several times.
     fn push(&mut self, remark: Diagnostic) {
         if self.made.contains(&remark) {
             return;
@@ -112,7 +112,7 @@ impl Remarks {
         }
     }
 
-    /// Hands the remarks over, with a note on how many were cut.
+    /// Moves the remarks to `found`, with a note on the number of those not shown.
     pub(super) fn take(&mut self, found: &mut Diagnostics) {
         let told = self.warnings.drain(..).chain(self.made.drain(..));
         told.for_each(|remark| found.push(remark));
@@ -125,7 +125,7 @@ impl Remarks {
     }
 }
 
-/// The items of the list: a comma inside a regex starts none.
+/// Splits the list at commas that are not part of a regex.
 fn items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for part in text.split(',') {

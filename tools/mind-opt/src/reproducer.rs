@@ -1,7 +1,7 @@
-//! Reproducers: a module with the passes that fail on it and the rules in force.
+//! Crash reproducers: a module with the passes that fail on it and the enabled rules.
 //!
-//! What is not the module is in comments at the top of the file, a line each: a rule file as
-//! `# rules: NAME` and its lines behind `# |`.
+//! Everything besides the module is in comments at the top of the file. A rule file is stored as a line `# rules:
+//! NAME`, followed by its lines with the prefix `# |`.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ const PIPELINE: &str = "# pipeline: ";
 const RULES: &str = "# rules: ";
 const RULE_LINE: &str = "# |";
 
-/// One of the lists of names that a user may give.
+/// Accessor of a list of names in the options.
 type Names = fn(&mut RewriteOptions) -> &mut Vec<String>;
 
-/// The lists of names in a reproducer, each with the words in front of it.
+/// The lists of names in a reproducer, with their prefixes.
 const LISTS: [(&str, Names); 4] = [
     ("# fast-math: ", |rewriting| &mut rewriting.fast_math),
     ("# only-rule: ", |rewriting| &mut rewriting.only),
@@ -25,17 +25,16 @@ const LISTS: [(&str, Names); 4] = [
     }),
 ];
 
-/// What a reproducer says besides its module.
+/// The contents of a reproducer besides its module.
 #[derive(Debug)]
 pub(crate) struct Reproduced<'t> {
-    /// The passes to run, as pipeline text.
+    /// The pipeline text of the passes to run.
     pub(crate) pipeline: &'t str,
-    /// What was asked of rewriting.
+    /// The rewrite options.
     pub(crate) rewriting: RewriteOptions,
 }
 
-/// A file that replays a failure: the module before the failing pass, the passes from there on, the
-/// rules in force.
+/// Returns the text of a reproducer: the module before the failing pass, the remaining passes and the rewrite options.
 pub(crate) fn render(
     module: &str,
     left: &[Step],
@@ -70,7 +69,7 @@ pub(crate) fn render(
     text
 }
 
-/// What stands at the top of a reproducer; `None` if `text` is none.
+/// Parses the comments of a reproducer; returns `None` if `text` is not a reproducer.
 pub(crate) fn read(text: &str) -> Option<Reproduced<'_>> {
     let head = text.lines().take_while(|line| line.starts_with('#'));
     head.clone().find(|line| line.starts_with(MARK))?;

@@ -1,4 +1,4 @@
-//! What the tool asks and hears of rewrites.
+//! Options and records of rewrites.
 
 use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
@@ -13,7 +13,7 @@ use mind_pass::{Drawing, RewriteOptions};
 use super::remarks::Remarks;
 use super::{egraph, report};
 
-/// How long a rule took in a pass.
+/// The time of a rule in a pass.
 #[derive(Clone, Debug)]
 pub(super) struct TimedRule {
     pub(super) pass: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct TimedRule {
     pub(super) time: RuleTime,
 }
 
-/// What the tool asks and hears of rewrites, over all parts of its input.
+/// Options and records of rewrites, for all parts of the input.
 pub(super) struct Rewrites<'a> {
     file: &'a SourceFile,
     pub(super) bisect: Bisect,
@@ -31,23 +31,23 @@ pub(super) struct Rewrites<'a> {
     pub(super) drawing: Option<Drawing>,
     /// Whether rules are timed.
     pub(super) timed: bool,
-    /// Whether the rewrites are kept, also where nothing is to be explained.
+    /// Whether rewrites are recorded even if none has to be explained.
     pub(super) keeps: bool,
-    /// The pass that runs.
+    /// The current pass.
     pub(super) pass: &'static str,
-    /// What it looks at.
+    /// The op that it visits.
     pub(super) at: Span,
-    /// The rewrites of this part of the input.
+    /// The rewrites of the current part of the input.
     pub(super) history: Vec<Record>,
-    /// How long rules took, by pass.
+    /// The times of rules by pass.
     pub(super) times: Vec<TimedRule>,
-    /// Lines for standard error.
+    /// The lines of `--opt-bisect-limit`.
     pub(super) listing: String,
     listed: u64,
 }
 
 impl<'a> Rewrites<'a> {
-    /// Lets all rewrites pass unheard.
+    /// Returns options that allow all rewrites and record none.
     pub(super) fn new(file: &'a SourceFile) -> Rewrites<'a> {
         Rewrites {
             file,
@@ -66,11 +66,11 @@ impl<'a> Rewrites<'a> {
         }
     }
 
-    /// What the command line asks for.
+    /// Reads the options of the command line.
     ///
     /// # Errors
     ///
-    /// A value that cannot be read, in one line.
+    /// Errors, in one line, if a value is invalid.
     pub(super) fn asked(
         matches: &ArgMatches,
         file: &'a SourceFile,
@@ -92,7 +92,7 @@ impl<'a> Rewrites<'a> {
         Ok(asked)
     }
 
-    /// The rules that flags name, with the flags.
+    /// Returns the rules named by flags, with the flags.
     pub(super) fn named(&self) -> Vec<(&'static str, String)> {
         let explained = self.explain.as_ref().and_then(Explain::rule);
         let explained = explained.map(|rule| ("--explain", rule.to_owned()));
@@ -101,11 +101,11 @@ impl<'a> Rewrites<'a> {
         explained.into_iter().chain(counted).collect()
     }
 
-    /// What `--explain` asked for.
+    /// Returns the output of `--explain`.
     ///
     /// # Errors
     ///
-    /// A value that the output does not have.
+    /// Errors if the output lacks the value.
     pub(super) fn explanation(&self, g: &Graph, format: Format) -> Result<String, String> {
         let Some(explain) = &self.explain else {
             return Ok(String::new());
@@ -114,13 +114,13 @@ impl<'a> Rewrites<'a> {
         story.tell(explain)
     }
 
-    /// A pass begins.
+    /// Called when a pass starts.
     pub(super) fn enter(&mut self, pass: &'static str) {
         self.pass = pass;
         self.at = Span::FILE;
     }
 
-    /// A rule of the pass took this long.
+    /// Adds the time of a rule in the current pass.
     pub(super) fn spent(&mut self, rule: &str, time: RuleTime) {
         let pass = self.pass;
         let own = |timed: &&mut TimedRule| timed.pass == pass && timed.rule == rule;
@@ -137,7 +137,7 @@ impl<'a> Rewrites<'a> {
         }
     }
 
-    /// A rewrite was made.
+    /// Records a rewrite.
     pub(super) fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
         let rules: Vec<&str> = rewrite.steps.iter().map(|step| step.rule).collect();
         let counted = self.bisect.counts(&rules);
@@ -158,7 +158,7 @@ impl<'a> Rewrites<'a> {
         }
     }
 
-    /// Whether it matters why `rule` does not act.
+    /// Returns whether missed matches of `rule` have to be reported.
     pub(super) fn hears_missed(&self, rule: &str) -> bool {
         let explained = self
             .explain
@@ -167,14 +167,14 @@ impl<'a> Rewrites<'a> {
         explained || self.remarks.wants_missed(rule)
     }
 
-    /// A pass has something to say of its search. Warnings are always wanted.
+    /// Records a note of the current pass; warnings are always reported.
     pub(super) fn noted(&mut self, note: &Diagnostic) {
         let mut note = note.clone();
         note.message = format!("{}: {}", self.pass, note.message);
         self.remarks.noted(note);
     }
 
-    /// A rule did not act.
+    /// Records that a rule did not fire.
     pub(super) fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         if self.remarks.wants_missed(rule) {
             self.remarks.missed(self.pass, rule, span, reason);

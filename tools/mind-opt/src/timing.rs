@@ -1,4 +1,4 @@
-//! What `--timing` prints.
+//! Output of `--timing`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::rewrites::TimedRule;
 use super::watch::Timed;
 
-/// The times as a table: of the wall, on processors where the host knows, and the share of the whole.
+/// Formats a table of wall time, CPU time if known, and share of the total.
 pub(super) fn table(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
     let total = total(times);
     let mut out = format!("pipeline: {pipeline}\n");
@@ -40,14 +40,14 @@ pub(super) fn table(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> Str
     out
 }
 
-/// The processor time of a line, if it is known.
+/// Formats the CPU time of a line, if known.
 fn cpu_column(cpu: Option<Duration>) -> String {
     cpu.map_or(String::new(), |cpu| {
         format!("{:12.1} us cpu  ", micros(cpu))
     })
 }
 
-/// The times as one JSON object, in microseconds, which viewers of Chrome's traces load.
+/// Formats a JSON object with times in microseconds, which Chrome trace viewers can load.
 pub(super) fn trace(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
     let nanos = |time: Duration| time.as_nanos() as u64;
     let steps: Vec<Value> = times
@@ -78,7 +78,7 @@ pub(super) fn trace(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> Str
     format!("{object}\n")
 }
 
-/// Steps one after the other in the first row; below each pass, in the second row, its rules.
+/// Returns trace events: steps in the first row, and the rules of each pass in the second row.
 fn events(times: &[Timed], rules: &[TimedRule]) -> Vec<Value> {
     const STEPS: u32 = 1;
     const RULES: u32 = 2;
@@ -87,7 +87,7 @@ fn events(times: &[Timed], rules: &[TimedRule]) -> Vec<Value> {
     let mut told: Vec<&str> = Vec::new();
     for timed in times {
         events.push(event(STEPS, &timed.name, start, micros(timed.time)));
-        // What a rule took is known for all runs of a pass together.
+        // The times of rules are summed over all runs of a pass, so only the first run shows them.
         if !told.contains(&timed.name.as_str()) {
             told.push(&timed.name);
             let mut below = start;

@@ -1,4 +1,4 @@
-//! Timing and printing between passes.
+//! Timing of passes and printing between them.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
 use super::report::Recording;
 use super::rewrites::Rewrites;
 
-/// Which modules are printed between passes.
+/// Selection of the modules printed between passes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Printing {
     before: Vec<String>,
@@ -44,38 +44,38 @@ impl Printing {
     }
 }
 
-/// How long one step took.
+/// The time of one step.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     pub(super) name: String,
     pub(super) time: Duration,
-    /// On all threads; `None` if the host does not know.
+    /// CPU time on all threads, if the host knows it.
     pub(super) cpu: Option<Duration>,
 }
 
-/// Times every stage, prints what was asked for, and hears of rewrites.
+/// Instrument that times stages, prints modules and observes rewrites.
 pub(super) struct Watch<'a, 'f> {
     pub(super) host: &'a mut dyn Host,
     pub(super) rewrites: &'a mut Rewrites<'f>,
     formats: &'a Formats,
     printing: &'a Printing,
-    /// Whether the module before each pass is kept, for a reproducer.
+    /// Whether the input of each pass is kept for a crash reproducer.
     keep_input: bool,
-    /// The number of passes run, over all parts of the input.
+    /// Number of passes run on all parts of the input.
     pub(super) step: usize,
-    /// The passes run on this part of the input.
+    /// Number of passes run on the current part of the input.
     pub(super) done: usize,
-    /// The module before the pass that ran last, where kept.
+    /// The input of the last pass, if kept.
     pub(super) input: String,
     before: String,
     started: Duration,
-    /// The processor time at `started`.
+    /// The CPU time at `started`.
     started_cpu: Option<Duration>,
-    /// What took how long, in order.
+    /// The times of steps, in order.
     pub(super) times: Vec<Timed>,
-    /// The time spent on printing between passes, which is nobody else's.
+    /// The time spent printing between passes, which is not part of any pass.
     pub(super) printing_time: Duration,
-    /// What is kept for the report, where one is wanted.
+    /// The recording for `--report`.
     pub(super) recording: Option<Recording>,
 }
 
@@ -107,7 +107,7 @@ impl<'a, 'f> Watch<'a, 'f> {
         }
     }
 
-    /// Takes the time since the last mark.
+    /// Records the time since the last mark.
     pub(super) fn mark(&mut self, name: impl Into<String>) {
         let (before, cpu_before) = (self.started, self.started_cpu);
         self.restart();
@@ -119,7 +119,7 @@ impl<'a, 'f> Watch<'a, 'f> {
         });
     }
 
-    /// Times from here on.
+    /// Restarts the clock.
     fn restart(&mut self) {
         self.started = self.host.now();
         self.started_cpu = self.host.cpu();
@@ -266,7 +266,7 @@ impl Instrument for Watch<'_, '_> {
     }
 }
 
-/// A line of a dump with the middle of a long one left out.
+/// Returns a line with the middle omitted if it is long.
 fn elide(line: &str) -> String {
     const SHOWN: usize = 240;
     if line.chars().count() <= SHOWN {

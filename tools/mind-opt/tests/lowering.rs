@@ -1,4 +1,4 @@
-//! Every module of the regression suite's core tests, lowered and cleaned up, computes the same bits.
+//! Checks that lowering and cleaning up the modules of the regression suite keeps results bit-identical.
 
 use std::path::{Path, PathBuf};
 
@@ -37,13 +37,13 @@ fn the_suites_modules_keep_their_bits_at_the_tensor_level() {
     for path in FOLDERS.into_iter().flat_map(files) {
         let text = std::fs::read_to_string(&path).expect("a file of the suite");
         for chunk in text.split("\n# -----") {
-            // What follows a separator on its line is a comment.
+            // The text after a separator on the same line is a comment.
             let chunk = format!("# {chunk}");
             for pipeline in PIPELINES {
                 let mut host = MemoryHost::with(&chunk);
                 let args = [format!("--pass-pipeline={pipeline}"), "m.core".to_owned()];
                 if mind_opt::run(&args, &mut host) != 0 {
-                    // Some modules of the suite are rejected, and must be so as they stand.
+                    // Modules that are rejected must be rejected without passes, too.
                     let mut plain = MemoryHost::with(&chunk);
                     let code = mind_opt::run(&["m.core".to_owned()], &mut plain);
                     assert_eq!(code, 1, "{}: {pipeline}: {}", path.display(), host.error());

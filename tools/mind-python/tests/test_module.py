@@ -202,7 +202,7 @@ def test_modules_are_built():
     b.output(b.op("Sum", b.input("x", "f32[2, 3]"), axes=[5]))
     with pytest.raises(mo.MindError):
         b.build()
-    with pytest.raises(mo.RejectedError, match="`f33` is no element type"):
+    with pytest.raises(mo.RejectedError, match="unknown element type `f33`"):
         b = mo.Builder()
         b.input("x", "f33[2]")
         b.build()

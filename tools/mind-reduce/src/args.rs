@@ -56,7 +56,7 @@ fn search_args() -> [Arg; 7] {
         value(
             "to",
             "FORMAT",
-            "the output's format; where not given, what the extension of -o selects, else the input's own or Core text",
+            "the output's format; by default that of the extension of -o, else the input's format or Core text",
         )
         .value_parser(FormatInfo::words(is_written)),
         value("trials", "N", "how often the test is made at most")

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of `mind-run`.
 
 use std::num::NonZero;
 
@@ -12,16 +12,16 @@ use mind_vir::target::Isa;
 
 use crate::model::args as model;
 
-/// How results and timings are printed.
+/// Format of results and timings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// For people.
+    /// Text for people.
     Text,
     /// One JSON object.
     Json,
 }
 
-/// What runs a module.
+/// Engine that runs a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EngineKind {
     /// Machine code.
@@ -30,47 +30,47 @@ pub(super) enum EngineKind {
     Interp,
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug)]
 pub(super) struct Args {
     /// The module; `-` for standard input.
     pub(super) file: String,
-    /// How the module is read.
+    /// Options for reading the module.
     pub(super) load: LoadOptions,
-    /// How errors are shown.
+    /// Format of diagnostics.
     pub(super) diagnostics: DiagnosticFormat,
     /// The archive of arrays.
     pub(super) inputs: Option<String>,
-    /// Seed for the arrays that are not given.
+    /// Seed for missing arrays; `None` if they are errors.
     pub(super) random: Option<u64>,
     /// Extents of symbolic dimensions.
     pub(super) dims: Vec<(String, usize)>,
-    /// What runs the module, if that is said.
+    /// The engine, if specified.
     pub(super) engine: Option<EngineKind>,
-    /// What is compiled for.
+    /// Configuration of the compiler.
     pub(super) config: Config,
-    /// Where the results go, instead of being printed.
+    /// Path of the results, if they are not printed.
     pub(super) outputs: Option<String>,
     /// Whether to time the runs.
     pub(super) bench: bool,
-    /// Whether to time the steps of runs, and where the trace of these goes.
+    /// Whether to time the steps of runs, and the path of the trace, if any.
     pub(super) steps: Option<Option<String>>,
-    /// The most schedules that are measured, if any are.
+    /// Limit on the schedules to measure; `None` disables tuning.
     pub(super) tune: Option<u64>,
-    /// Whether programs are kept, and taken from those that are.
+    /// Whether the compile cache is used.
     pub(super) is_cached: bool,
-    /// How results and timings are printed.
+    /// Format of results and timings.
     pub(super) form: Form,
     /// Whether to print every element.
     pub(super) full: bool,
-    /// The most bytes that inputs, and that values alive at one time, may have.
+    /// Limit in bytes on the inputs, and on the values live at one time.
     pub(super) memory_limit: u64,
-    /// The most steps of a loop.
+    /// Limit on the steps of a loop.
     pub(super) max_steps: u64,
 }
 
 impl Args {
-    /// `available` is the memory that the host has left, if it knows.
+    /// Reads the arguments; `available` is the available memory in bytes, if known.
     pub(super) fn of(matches: &ArgMatches, available: Option<u64>) -> Args {
         let memory_limit = matches.get_one("memory-limit").copied();
         let memory_limit = memory_limit.unwrap_or_else(|| usual_memory_limit(available));
@@ -120,7 +120,7 @@ impl Args {
 ///
 /// # Errors
 ///
-/// A name that ends otherwise, in one line.
+/// Errors, in one line, if an extension is wrong.
 pub(super) fn check_names(matches: &ArgMatches) -> Result<(), String> {
     let named = [
         ("outputs", "an archive of arrays", "npz"),
@@ -136,7 +136,7 @@ pub(super) fn check_names(matches: &ArgMatches) -> Result<(), String> {
     Ok(())
 }
 
-/// The memory limit unless one is given: three quarters of what is available, 4 GiB where that is not known.
+/// Returns the default memory limit: three quarters of the available memory, or 4 GiB if that is unknown.
 fn usual_memory_limit(available: Option<u64>) -> u64 {
     available.map_or(EvalCx::TENSOR_LIMIT, |bytes| bytes / 4 * 3)
 }
@@ -144,7 +144,7 @@ fn usual_memory_limit(available: Option<u64>) -> u64 {
 pub(super) fn command() -> Command {
     let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
     Command::new("mind-run")
-        .about("Runs a module on arrays, or a model on tokens, on texts or in a chat, and prints what comes out")
+        .about("Runs a module on arrays, or a model on tokens, texts or a chat, and prints the results")
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
         .version(env!("CARGO_PKG_VERSION"))
         .args(mind_cli::module_args())
@@ -157,7 +157,7 @@ pub(super) fn command() -> Command {
             value(
                 "random",
                 "SEED",
-                "make up the arrays that are not given, reproducibly",
+                "fill missing arrays with random elements from this seed",
             )
             .value_parser(clap::value_parser!(u64)),
         )
@@ -175,8 +175,8 @@ pub(super) fn command() -> Command {
             value(
                 "engine",
                 "ENGINE",
-                "what runs it: machine code, unless it is a module that is lowered to loops already or has ops of MIL that \
-                 are not imported",
+                "the engine; by default machine code, or the interpreter for modules at loops level and MIL \
+                 programs that cannot be imported",
             )
             .value_parser(["jit", "interp"]),
         )
@@ -184,19 +184,20 @@ pub(super) fn command() -> Command {
         .arg(value(
             "outputs",
             "OUT.npz",
-            "write the outputs there by their names, or as out0, out1, ... where they have none, instead of printing them; bf16 \
-             as uint16; vectors of an encoder as the rows of `embeddings`",
+            "write the outputs to this archive instead of printing them, by their names, or as out0, out1, ... if \
+             they have none; bf16 as uint16; embeddings of an encoder as the rows of `embeddings`",
         ))
         .arg(flag(
             "bench",
-            "print compile and run times instead of the outputs, of a model those of reading a prompt and of each token",
+            "print compile and run times instead of the outputs; for a model the times of prefill and of decode \
+             steps",
         ))
         .arg(
             value(
                 "profile-steps",
                 "TRACE.json",
-                "print what each kernel takes, and what it could take at best, instead of the outputs; a trace for Perfetto \
-                 is written to the file",
+                "print the time of each kernel and its roofline instead of the outputs; a trace for Perfetto is \
+                 written to the file",
             )
             .num_args(0..=1)
             .require_equals(true)
@@ -207,8 +208,8 @@ pub(super) fn command() -> Command {
             value(
                 "tune",
                 "COUNT",
-                "measure other schedules of each kernel, COUNT in all at most (512 unless given), and compile the fastest ones; \
-                 results have the same bits, and what was chosen is kept with the program",
+                "measure at most COUNT other schedules of kernels (512 by default) and compile the fastest; results \
+                 stay bit-identical, and the choice is cached with the program",
             )
             .num_args(0..=1)
             .require_equals(true)
@@ -225,8 +226,8 @@ pub(super) fn command() -> Command {
             value(
                 "memory-limit",
                 "SIZE",
-                "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \
-                 [default: three quarters of the available memory, 4G where that is not known]",
+                "limit in bytes on the inputs, and on the values live at one time; K, M, G for KiB, ... [default: \
+                 three quarters of the available memory, or 4G if unknown]",
             )
             .value_parser(ValueParser::new(mind_cli::parse_size)),
         )
@@ -234,34 +235,34 @@ pub(super) fn command() -> Command {
             value(
                 "max-steps",
                 "COUNT",
-                "the most steps of a loop whose end only running tells [default: 16777216]",
+                "limit on the steps of a loop with a data-dependent trip count [default: 16777216]",
             )
             .value_parser(clap::value_parser!(u64)),
         )
         .arg(flag(
             "no-cache",
-            "compile the module even if the program is kept from an earlier run, and keep nothing; `MIND_CACHE` names the \
-             folder of programs, `MIND_CACHE_LIMIT` the most bytes of it (1G unless given)",
+            "do not use the compile cache; `MIND_CACHE` names its folder, `MIND_CACHE_LIMIT` limits its size in \
+             bytes (1G by default)",
         ))
         .arg(
-            flag("cache-stats", "print where programs are kept, and what is there; nothing runs")
+            flag("cache-stats", "print the folder and the contents of the compile cache; nothing runs")
                 .exclusive(true),
         )
         .args(model::args())
         .groups(model::groups())
 }
 
-/// The flags that say what to compile for: `--isa` and `--threads`.
+/// Returns the flags of the target: `--isa` and `--threads`.
 fn machine() -> [Arg; 2] {
     let isa = value(
         "isa",
         "ISA",
-        "the instruction set to compile for; this machine's widest unless given",
+        "the instruction set to compile for; by default the widest of this machine",
     );
     let threads = value(
         "threads",
         "N",
-        "threads; as many as the machine has unless given",
+        "number of threads; by default one per hardware thread",
     );
     [
         isa.value_parser(Vec::from_iter(Isa::ALL.iter().rev().map(|isa| isa.name()))),

@@ -1,4 +1,4 @@
-//! The arrays that a module is run on.
+//! Arrays for the inputs of a module.
 
 use mind_cli::npz;
 use mind_diag::Diagnostics;
@@ -13,11 +13,11 @@ use mind_mil::call::integers;
 
 use super::args::Args;
 
-/// The arrays of the archive that the command line names; none without one.
+/// Reads the archive of `--inputs`; returns no arrays without it.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
     match &args.inputs {
         Some(path) => npz::read_file(path, args.memory_limit, args.diagnostics, host),
@@ -25,14 +25,13 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
     }
 }
 
-/// The arrays for a module's inputs, made up where the command line asks for that, and the extents
-/// of its symbolic dimensions so far as they are known: those of `dims`, and those of the arrays. A note on standard
-/// error says which extents were chosen for arrays that are made up.
+/// Returns the arrays for the inputs, filled with random elements under `--random`, and the known extents of symbolic
+/// dimensions, from `dims` and the arrays. A note lists the extents chosen for random arrays.
 ///
 /// # Errors
 ///
-/// Extents that the module does not have or that the arrays contradict, arrays that do not
-/// fit, arrays too large.
+/// Errors if the module lacks an extent of `dims`, if arrays contradict it, if arrays do not match, or if they are too
+/// large.
 pub(super) fn gather(
     args: &Args,
     dims: &[(String, usize)],
@@ -62,7 +61,7 @@ pub(super) fn gather(
     Ok((arrays, extents))
 }
 
-/// Says which extents were chosen for open dimensions, if any were.
+/// Notes the extents that were chosen for open dimensions, if any.
 fn note_chosen(chosen: &[(String, usize)], host: &mut dyn Host) {
     let Some((first, extent)) = chosen.first() else {
         return;
@@ -73,13 +72,13 @@ fn note_chosen(chosen: &[(String, usize)], host: &mut dyn Host) {
         .collect();
     let example = mind_cli::shell_word(&format!("{first}={}", extent + 1));
     let text = format!(
-        "`--random` chose {}; `--dim {example}` gives another extent",
+        "`--random` chose {}; `--dim {example}` sets another extent",
         pairs.join(", ")
     );
     mind_cli::note(host, &text);
 }
 
-/// Takes `uint16` arrays as the bits of the `bf16` inputs they are for.
+/// Reinterprets `uint16` arrays for `bf16` inputs.
 fn adopt_bf16(g: &Graph, arrays: &mut Arrays) {
     for input in inputs(g)
         .iter()
@@ -98,7 +97,7 @@ fn adopt_bf16(g: &Graph, arrays: &mut Arrays) {
     }
 }
 
-/// Takes narrow integers for the `i32` inputs that an imported program has in the place of narrower ones.
+/// Widens arrays of narrow integers for `i32` inputs, because the importer of MIL widens such inputs.
 fn widen(g: &Graph, arrays: &mut Arrays) {
     let narrow = |array: &Tensor| {
         matches!(
@@ -117,14 +116,14 @@ fn widen(g: &Graph, arrays: &mut Arrays) {
     }
 }
 
-/// The errors as diagnostics, with the flags that help.
+/// Converts the errors to diagnostics that name helpful flags.
 pub(super) fn diagnostics(args: &Args, g: &Graph, errors: &[Unbound]) -> Diagnostics {
     let mut found = Diagnostics::new();
     for unbound in errors {
         let diagnostic = unbound.diagnostic(g);
         found.push(match &unbound.error {
             BindError::Missing { .. } => {
-                diagnostic.help("give it with `--inputs IN.npz`, or let `--random SEED` make it up")
+                diagnostic.help("pass it with `--inputs IN.npz`, or fill it with `--random SEED`")
             }
             BindError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
             BindError::NoMemory { .. } => diagnostic.help(MORE_MEMORY),

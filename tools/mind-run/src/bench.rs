@@ -8,25 +8,25 @@ use mind_driver::segments::{Cut, Segments};
 use mind_driver::tune::Choice;
 use serde_json::{Value, json};
 
-/// Runs are repeated until they took this long together.
+/// Minimum total duration of the runs.
 const TARGET: Duration = Duration::from_secs(1);
 
-/// Runs at least, and at most.
+/// Minimum and maximum number of runs.
 const RUNS: std::ops::Range<usize> = 5..1000;
 
-/// How long runs took, in microseconds.
+/// Distribution of run times, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Spread {
     /// The fastest run.
     pub(super) min: f64,
-    /// The middle run.
+    /// The median.
     pub(super) median: f64,
-    /// The run that 90 % do not exceed.
+    /// The 90th percentile.
     pub(super) p90: f64,
 }
 
 impl Spread {
-    /// The spread of `times`, which are sorted; zeros if there are none.
+    /// Sorts `times` and returns their distribution; zeros if there are none.
     pub(super) fn of(times: &mut [Duration]) -> Spread {
         times.sort_unstable();
         let at = |percent: usize| {
@@ -45,29 +45,29 @@ impl Spread {
     }
 }
 
-/// What a benchmark found. Times are in microseconds.
+/// Results of a benchmark. Times are in microseconds.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Times {
-    /// Parsing, verifying, and making code.
+    /// Time of parsing, verifying and compiling.
     compile: f64,
-    /// Making the inputs ready.
+    /// Time of preparing inputs and binding weights.
     bind: f64,
     pub(super) run: Spread,
-    /// How many runs were measured.
+    /// Number of runs.
     pub(super) runs: usize,
-    /// Bytes of the inputs and outputs.
+    /// Size of the inputs and outputs in bytes.
     interface: u64,
-    /// Threads.
+    /// Number of threads.
     threads: usize,
-    /// The instruction set, or what else runs it.
+    /// The instruction set, for example `avx2`, or `interp`.
     isa: &'static str,
-    /// Bytes that a run takes besides.
+    /// Memory of a run in bytes besides weights, inputs and outputs.
     workspace: Option<u64>,
     cuts: Option<Cuts>,
     tuned: Option<Tuned>,
 }
 
-/// How many stretches of a program are compiled, and the ops between them, each with its place and the reason.
+/// Number of compiled segments of a program, and the ops between them with their locations and reasons.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cuts {
     segments: usize,
@@ -95,7 +95,7 @@ impl Cuts {
     }
 }
 
-/// The kernels whose schedule was chosen by measuring, each with its place.
+/// The kernels with tuned schedules, with their locations.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Tuned(Vec<(Choice, String)>);
 
@@ -110,7 +110,7 @@ impl Tuned {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("kernels with another schedule {}\n", self.0.len());
+        let mut text = format!("kernels with a tuned schedule {}\n", self.0.len());
         for (choice, place) in &self.0 {
             let Choice {
                 kernel,
@@ -142,32 +142,32 @@ impl Tuned {
     }
 }
 
-/// What is measured.
+/// Measurements before the runs, and properties of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
-    /// The time of parsing, verifying and making code.
+    /// Time of parsing, verifying and compiling.
     pub(super) compile: Duration,
-    /// The time of making inputs ready and binding weights.
+    /// Time of preparing inputs and binding weights.
     pub(super) bind: Duration,
-    /// Bytes of the inputs and outputs.
+    /// Size of the inputs and outputs in bytes.
     pub(super) interface: u64,
-    /// Threads.
+    /// Number of threads.
     pub(super) threads: usize,
-    /// The instruction set, or what else runs it.
+    /// The instruction set, for example `avx2`, or `interp`.
     pub(super) isa: &'static str,
-    /// Bytes of memory that a run takes besides weights, inputs and outputs; `None` unless one program is all.
+    /// Memory of a run in bytes besides weights, inputs and outputs; `None` unless the module is a single program.
     pub(super) workspace: Option<u64>,
-    /// At which ops the program is cut; `None` if there is no program.
+    /// The cut points of the program; `None` if the module is interpreted.
     pub(super) cuts: Option<Cuts>,
-    /// What was tuned, if anything was to be.
+    /// The tuned kernels; `None` without `--tune`.
     pub(super) tuned: Option<Tuned>,
 }
 
-/// Times `once`, again and again. The caller has run it before, so that nothing is cold.
+/// Times `once` repeatedly. The caller has run it before, so that caches are warm.
 ///
 /// # Errors
 ///
-/// Those of `once`.
+/// Errors as `once`.
 pub(super) fn measure(
     host: &dyn Host,
     subject: Subject,
@@ -200,13 +200,14 @@ fn micros(time: Duration) -> f64 {
 }
 
 impl Times {
-    /// Gigabytes of inputs and outputs per second at the median; `None` if that is not measurable.
+    /// Returns gigabytes of inputs and outputs per second at the median; `None` if the time is below the clock's
+    /// resolution.
     fn gigabytes(&self) -> Option<f64> {
         let median = self.run.median;
         (median > 0.0).then(|| self.interface as f64 / median / 1000.0)
     }
 
-    /// A few lines for people.
+    /// Formats the results as text.
     pub(super) fn text(&self) -> String {
         let Times {
             compile,
@@ -233,7 +234,7 @@ impl Times {
         text
     }
 
-    /// One JSON object on one line.
+    /// Formats the results as a JSON object on one line.
     pub(super) fn json(&self) -> String {
         let object = json!({
             "compile_us": self.compile,

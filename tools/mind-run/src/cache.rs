@@ -1,4 +1,4 @@
-//! The programs that are kept on disk between runs.
+//! The user's compile cache.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use mind_cli::{DONE, REJECTED};
 use mind_driver::cache::{CacheStats, CompileCache};
 use mind_driver::host::Host;
 
-/// The most bytes of the cache, as `--memory-limit` takes them.
+/// Environment variable with the size limit of the cache, in the format of `--memory-limit`.
 const LIMIT: &str = "MIND_CACHE_LIMIT";
 
-/// The cache of the user, if there is one. Why it cannot be used is a note: runs do without.
+/// Opens the user's cache, if there is one. Failures are only noted, because runs work without a cache.
 pub(super) fn open(host: &mut dyn Host) -> Option<Arc<CompileCache>> {
     match opened(host)? {
         Ok(cache) => Some(Arc::new(cache)),
         Err(why) => {
-            mind_cli::note(host, &format!("no program is kept: {why}"));
+            mind_cli::note(host, &format!("programs are not cached: {why}"));
             None
         }
     }
 }
 
-/// Prints where the cache is and what it holds, and gives the exit code.
+/// Prints the folder and the contents of the cache; returns the exit code.
 pub(super) fn print_stats(host: &mut dyn Host) -> u8 {
     match opened(host) {
         None => {
@@ -56,7 +56,7 @@ fn text(stats: &CacheStats) -> String {
     )
 }
 
-/// The cache, or why it cannot be used; `None` if there is no folder for one.
+/// Opens the cache; returns `None` if caching is off.
 fn opened(host: &dyn Host) -> Option<Result<CompileCache, String>> {
     let folder = CompileCache::usual_folder(&|name| host.variable(name))?;
     let limit = match host.variable(LIMIT).as_deref().map(mind_cli::parse_size) {

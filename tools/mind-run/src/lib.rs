@@ -1,4 +1,4 @@
-//! `mind-run`: a module, executed.
+//! `mind-run`: runs modules and models.
 
 mod args;
 mod arrays;
@@ -35,7 +35,7 @@ use self::args::{Args, EngineKind, Form};
 use self::profile::Profile;
 use self::runner::{Compilation, Parts, Runner};
 
-/// From this file size on, in bytes, memory for the passes is requested ahead.
+/// Minimum size of a file in bytes for which memory of the passes is requested in advance.
 const LARGE: usize = 1 << 18;
 
 /// Bytes that passes are expected to allocate besides two copies of the weights.
@@ -48,7 +48,7 @@ pub const TOOL: ToolInfo = ToolInfo {
     command,
 };
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub fn command() -> clap::Command {
     args::command()
 }
@@ -80,9 +80,11 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
+/// Runs a module.
+///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let given = arrays::read(args, host)?;
     let (mut loaded, mut compile) = load(args, &given, host)?;
@@ -112,7 +114,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     if engine == EngineKind::Interp
         && let Some((flag, _)) = asked.next()
     {
-        let text = format!("`{flag}` is for machine code, and the module is interpreted");
+        let text = format!("`{flag}` needs machine code, but the module is interpreted");
         let error = Diagnostic::error(Span::FILE, text);
         return Err(reject(args, host, &error.into(), file));
     }
@@ -219,7 +221,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                 }
             };
             let work = host.working("timing runs");
-            // Compiled code allocates new outputs, since the first ones were taken.
+            // Compiled code allocates new outputs in this run, because the first ones were taken.
             let warmed = if engine == EngineKind::Jit {
                 once()
             } else {
@@ -269,8 +271,8 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     Ok(())
 }
 
-/// What runs a module unless another engine is asked for: programs of MIL that were not imported, and modules that are
-/// lowered already, are interpreted.
+/// Returns the default engine: the interpreter for MIL programs that were not imported and modules at loops level,
+/// otherwise machine code.
 fn usual_engine(g: &Graph) -> EngineKind {
     let is_lowered = |op| {
         mind_loops::ops::OPS
@@ -285,9 +287,11 @@ fn usual_engine(g: &Graph) -> EngineKind {
     }
 }
 
+/// Checks the memory of a run.
+///
 /// # Errors
 ///
-/// Results that take more memory than is allowed.
+/// Errors if it exceeds the limit.
 fn fits(args: &Args, program: &Program) -> Result<(), Diagnostics> {
     let outputs: usize = program.outputs().iter().map(Port::bytes).sum();
     let needed = program.workspace_bytes().saturating_add(outputs as u64);
@@ -301,7 +305,7 @@ fn fits(args: &Args, program: &Program) -> Result<(), Diagnostics> {
     Err(error.help("`--memory-limit` allows more").into())
 }
 
-/// What stopped compiled code, in the words of the interpreter, which knows the op.
+/// Returns the interpreter's error for a failure of compiled code, because the interpreter knows the op.
 fn failed(
     why: &mind_jit::program::RunError,
     interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
@@ -315,7 +319,7 @@ fn failed(
     }
 }
 
-/// What stopped a module that runs in parts.
+/// Returns the error for a failure of a module that runs in parts.
 fn stopped(
     why: ExecutionError,
     interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
@@ -327,7 +331,7 @@ fn stopped(
     }
 }
 
-/// The verified module, whose open dimensions may be those of `arrays`, and the time that parsing and verifying took.
+/// Loads and verifies the module, whose open dimensions may be determined by `arrays`; also returns the time it took.
 fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     let mut given = mind_cli::read_module(host, &args.file, &args.load)?;
     let shapes = arrays
@@ -361,12 +365,11 @@ fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Du
     }
 }
 
-/// Gives the open extents of a program of MIL those of the arrays that it is run on; the extents that are left to
-/// give by name.
+/// Specialises a MIL program to the shapes of its arrays; returns the extents of `--dim` that are still to be applied.
 ///
 /// # Errors
 ///
-/// The exit code, after arrays that do not fit were reported.
+/// Returns the exit code after reporting arrays that do not match.
 fn close<'a>(
     args: &'a Args,
     loaded: &mut Loaded,
@@ -394,12 +397,12 @@ fn close<'a>(
     Ok(&[])
 }
 
-/// Imports a program of MIL, so that it can be compiled; one that has ops without a counterpart stays as it
-/// is, with a note that names them, and is interpreted.
+/// Imports a MIL program, so that it can be compiled. A program with ops that cannot be imported is left as it is and
+/// interpreted, with a note that names the ops.
 ///
 /// # Errors
 ///
-/// The exit code, where compiling is asked for and such an op was reported.
+/// Returns the exit code after reporting such ops, if `--engine jit` is set.
 fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
     let is_program = mind_mil::structure::program(&loaded.graph).is_some();
     if args.engine == Some(EngineKind::Interp) || !is_program {
@@ -424,7 +427,7 @@ fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u
     Ok(())
 }
 
-/// Reports what was found, and gives the exit code.
+/// Reports diagnostics and returns the exit code.
 fn reject(args: &Args, host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) -> u8 {
     mind_cli::report(host, found, file, args.diagnostics);
     REJECTED
@@ -449,15 +452,17 @@ fn save(host: &mut dyn Host, path: &str, g: &Graph, results: &[Tensor]) -> Resul
     write(host, path, &archive)
 }
 
+/// Writes a file.
+///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn write(host: &mut dyn Host, path: &str, contents: &[u8]) -> Result<(), u8> {
     let written = host.write(Path::new(path), contents);
     written.map_err(|error| unwritten(host, path, &error.to_string()))
 }
 
-/// Reports why a file is not written, and gives the exit code.
+/// Reports why a file cannot be written; returns the exit code.
 fn unwritten(host: &mut dyn Host, path: &str, reason: &str) -> u8 {
     mind_cli::print_error(host, &format!("error: {path}: {reason}\n"));
     REJECTED

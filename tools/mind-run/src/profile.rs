@@ -1,4 +1,4 @@
-//! What each kernel of a run takes, and what it could take at best.
+//! Profile of the kernels of a run, compared with the roofline.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,42 +12,42 @@ use serde_json::{Value, json};
 
 use crate::bench::Spread;
 
-/// Places in the source that a line of the table shows at most.
+/// Limit on the source locations in a line of the table.
 const PLACES: usize = 3;
 
-/// Ops that a line of the table shows at most.
+/// Limit on the ops in a line of the table.
 const OPS: usize = 6;
 
-/// What was measured, and on what.
+/// Measurements of a profile.
 pub(super) struct Profile<'p> {
     /// The steps of the module's programs.
     pub(super) rows: Vec<Row>,
     /// Their runs.
     pub(super) events: Vec<Event>,
-    /// How many runs were measured.
+    /// Number of measured runs.
     pub(super) runs: usize,
-    /// Whole runs, in microseconds.
+    /// Times of whole runs, in microseconds.
     pub(super) run: Spread,
-    /// What the machine can do.
+    /// Peak performance and bandwidth of the machine.
     pub(super) peaks: Peaks,
-    /// What was compiled for.
+    /// The target of the program.
     pub(super) target: &'p TargetInfo,
-    /// The source.
+    /// The source text.
     pub(super) file: &'p SourceFile,
 }
 
-/// A step that ran, per run of the module.
+/// Measurements of a step per run of the module.
 struct Line<'r> {
     row: &'r Row,
-    /// The step's number.
+    /// Index of the step.
     step: usize,
-    /// Microseconds.
+    /// Time in microseconds.
     time: f64,
-    /// Thousand million operations a second of products; `None` of what computes none.
+    /// GFLOP/s of multiply-adds; `None` if the step has none.
     gflops: Option<f64>,
-    /// Thousand million bytes a second.
+    /// GB/s of memory traffic.
     gigabytes: f64,
-    /// The share of the time that a perfect run would take, and what bounds that one.
+    /// The roofline's time as a share of the measured time, and whether compute or memory bounds it.
     limit: Option<(f64, &'static str)>,
 }
 
@@ -61,7 +61,7 @@ impl Profile<'_> {
         let lines = ran
             .filter(|(_, (row, _))| row.runs > 0)
             .map(|(step, (row, mut times))| {
-                // The middle run: others are longer where something else took the processor.
+                // The median, because some runs are interrupted by other processes.
                 let middle = times.len() / 2;
                 let once = match times.is_empty() {
                     true => row.total / u32::try_from(row.runs).unwrap_or(u32::MAX),
@@ -81,15 +81,15 @@ impl Profile<'_> {
         lines.collect()
     }
 
-    /// The seconds that a perfect run of a step would take: those of its products at the peak, or those of its bytes at
-    /// the speed of the memory that holds them, whichever are more. `None` of what is no kernel, and of products in
-    /// arithmetic whose peak is not measured.
+    /// Returns the seconds of a step at the roofline: its multiply-adds at peak performance or its bytes at the
+    /// bandwidth of the memory level that holds them, whichever is longer. Returns `None` if the step is not a kernel,
+    /// or if peak performance is not measured for its arithmetic.
     fn limit(&self, row: &Row) -> Option<(f64, &'static str)> {
         let memory = row.bytes as f64 / self.peaks.bandwidth(self.target, row.bytes)?;
         if row.products == 0 {
             return Some((memory, "memory"));
         }
-        // Narrower numbers are computed in `f32`, and vectors hold half as many of `f64`.
+        // Narrower types are computed in `f32`; vectors of `f64` have half as many lanes.
         let dtype = row
             .origin
             .dtype
@@ -102,13 +102,13 @@ impl Profile<'_> {
         })
     }
 
-    /// Microseconds of the steps that are not inside others, per run.
+    /// Returns the microseconds per run of the steps that are not nested in others.
     fn steps(&self, lines: &[Line<'_>]) -> f64 {
         let outer = lines.iter().filter(|line| line.row.depth == 0);
         outer.map(|line| line.time).sum()
     }
 
-    /// A table, the longest step first.
+    /// Formats a table, sorted by time, longest first.
     pub(super) fn text(&self) -> String {
         let mut lines = self.lines();
         let (all, count) = (self.steps(&lines), lines.len());
@@ -139,7 +139,7 @@ impl Profile<'_> {
         text
     }
 
-    /// A step in words: its kind and type, the ops that it computes, and their places.
+    /// Describes a step: kind, type, ops and their locations.
     fn name(&self, row: &Row) -> String {
         let Origin { ops, dtype, shape } = &row.origin;
         let mut text = "> ".repeat(row.depth);
@@ -158,7 +158,7 @@ impl Profile<'_> {
         text
     }
 
-    /// The places of a step's ops, each once, with the name of the file before the first.
+    /// Returns the distinct locations of a step's ops; only the first has the name of the file.
     fn places(&self, row: &Row) -> Vec<String> {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for &(_, span) in &row.origin.ops {
@@ -179,7 +179,7 @@ impl Profile<'_> {
         (position.0 > 0).then_some(position)
     }
 
-    /// One JSON object.
+    /// Formats a JSON object.
     pub(super) fn json(&self) -> String {
         let lines = self.lines();
         let steps = lines.iter().map(|line| {
@@ -214,7 +214,7 @@ impl Profile<'_> {
         format!("{object}\n")
     }
 
-    /// The runs of steps as a trace of events, which Perfetto and `chrome://tracing` show.
+    /// Formats the runs of steps as trace events for Perfetto and `chrome://tracing`.
     pub(super) fn trace(&self) -> String {
         let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
         let events = self.events.iter().map(|event| {
@@ -236,7 +236,7 @@ impl Profile<'_> {
     }
 }
 
-/// The first `most` of `words`, and how many there are besides.
+/// Lists the first `most` of `words`, and the number of the others.
 fn elided<S: AsRef<str>>(words: &[S], most: usize) -> String {
     let shown = words.iter().take(most).map(AsRef::as_ref);
     let mut text = shown.collect::<Vec<&str>>().join(", ");

@@ -1,4 +1,4 @@
-//! What runs a module.
+//! Engines that run a module.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use mind_interp::{Arrays, InputSpec};
 use mind_ir::tensor::Tensor;
 use mind_jit::program::Program;
 
-/// A module as code.
+/// A compiled module.
 pub(super) enum Compilation {
     Program(Arc<Program>, Segments),
     Parts(Executable),
@@ -24,9 +24,11 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// Binds the weights of a module.
+    ///
     /// # Errors
     ///
-    /// Weights for which no memory is left.
+    /// Errors if there is not enough memory.
     pub(super) fn new(
         executable: Executable,
         arrays: &'a Arrays,
@@ -49,7 +51,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What runs the module.
+/// A module that is ready to run.
 pub(super) enum Runner<'a> {
     Interpreter,
     Code(Box<Compiled>, Segments, Arc<Engine>),
@@ -66,7 +68,7 @@ impl Runner<'_> {
             .map_or("interp", |engine| engine.target().isa.name())
     }
 
-    /// What made the code; `None` of the interpreter.
+    /// Returns the engine that compiled the module; `None` for the interpreter.
     pub(super) fn engine(&self) -> Option<&Engine> {
         match self {
             Runner::Interpreter => None,
@@ -74,8 +76,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Bytes of memory that one run takes besides weights, inputs and outputs, once there was one; `None` unless one
-    /// program is all.
+    /// Returns the memory of a run in bytes besides weights, inputs and outputs; `None` unless the module is a single
+    /// program. Valid after the first run.
     pub(super) fn workspace(&self) -> Option<u64> {
         match self {
             Runner::Interpreter | Runner::Parts(..) => None,
@@ -83,7 +85,7 @@ impl Runner<'_> {
         }
     }
 
-    /// At which ops the program is cut; what is compiled for extents that a run tells is known after that run.
+    /// Returns the cut points; those of parts with data-dependent shapes are known after a run.
     pub(super) fn segments(&self) -> Option<Segments> {
         match self {
             Runner::Interpreter => None,

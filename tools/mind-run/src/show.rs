@@ -1,4 +1,4 @@
-//! Outputs as text for people and JSON for programs.
+//! Outputs as text and as JSON.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use serde_json::{Value, json};
 
-/// Tensors of up to so many elements are printed whole.
+/// Limit on the elements of a tensor that is printed in full.
 const WHOLE: usize = 64;
 
-/// So many positions at either end of an axis are printed of a larger one.
+/// Number of positions printed at either end of an axis of a larger tensor.
 const EDGE: usize = 3;
 
-/// No more elements than this are printed of any tensor, unless all are asked for.
+/// Limit on the elements printed of a tensor, unless `--full` is set.
 const BOUND: usize = 1000;
 
-/// Each output with its name, type, checksum and elements, large ones elided unless `full`.
+/// Formats each output with name, type, checksum and elements; large outputs are elided unless `full`.
 pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
     let mut text = String::new();
     for (at, tensor) in results.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
     text
 }
 
-/// A name on one line.
+/// Escapes a name with control characters, so that it fits on one line.
 fn shown(name: &str) -> String {
     if name.contains(char::is_control) {
         name.escape_debug().to_string()
@@ -48,7 +48,7 @@ fn shown(name: &str) -> String {
     }
 }
 
-/// The tensor's fingerprint, with the name of the hash.
+/// Returns the tensor's fingerprint, with the name of the hash.
 fn checksum(tensor: &Tensor) -> String {
     format!("fnv1a:{:016x}", fingerprint(tensor))
 }
@@ -62,7 +62,7 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Writes the `count` elements from `start` on, which are one position of the axes before `axis`.
+    /// Prints the `count` elements from `start` on, which share the indices of the axes before `axis`.
     fn axis(&mut self, axis: usize, start: usize, count: usize) {
         let Some(&extent) = self.tensor.shape().get(axis) else {
             self.left = self.left.saturating_sub(1);
@@ -97,7 +97,7 @@ impl Elements<'_> {
         self.text.push(']');
     }
 
-    /// A space between elements; between rows a line end, and the depth of the brackets.
+    /// Separates elements by a space, and rows by a line end and indentation.
     fn separate(&mut self, axis: usize, innermost: bool) {
         if innermost {
             self.text.push(' ')
@@ -108,8 +108,8 @@ impl Elements<'_> {
     }
 }
 
-/// One JSON object on one line: per output its name, dtype, shape, checksum and elements in
-/// row-major order, the first 1000 unless `full`. NaN and infinities are strings.
+/// Formats a JSON object on one line: for each output name, dtype, shape, checksum and elements in row-major order, at
+/// most 1000 unless `full`. NaN and infinities are strings.
 pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
     let outputs = results.iter().zip(array_names(g)).enumerate();
     let outputs: Vec<Value> = outputs
@@ -152,7 +152,7 @@ pub(super) fn array_names(g: &Graph) -> Vec<String> {
     (0..g.outputs().len()).map(name).collect()
 }
 
-/// An element as JSON that reads back equal in its dtype.
+/// Converts an element to JSON, exactly for its dtype.
 fn element(scalar: Scalar) -> Value {
     let text = scalar.to_string();
     match serde_json::from_str(&text) {

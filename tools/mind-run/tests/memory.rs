@@ -1,4 +1,4 @@
-//! The tool under a limit on its memory: what does not fit is an error.
+//! Runs the tool under a memory limit: exceeding it is an error.
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -6,10 +6,10 @@ mod linux {
     use std::io::Write;
     use std::process::{Command, Stdio};
 
-    /// What a process may map, in the unit of `ulimit -v`.
+    /// Sufficient address space of a process, in the unit of `ulimit -v`.
     const MANY_KIBIBYTES: usize = 2_000_000;
 
-    /// Runs the module in a shell that limits the memory; the exit code and standard error.
+    /// Runs the module in a shell with limited memory; returns the exit code and standard error.
     fn run(module: &str, kibibytes: usize, options: &str) -> (Option<i32>, String) {
         let tool = env!("CARGO_BIN_EXE_mind-run");
         let script = format!(
@@ -20,7 +20,7 @@ mod linux {
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = shell.stderr(Stdio::piped()).spawn().expect("a shell");
         let mut input = child.stdin.take().expect("its input");
-        // It may end before it has read everything.
+        // The tool may exit before it has read everything.
         let _ = input.write_all(module.as_bytes());
         drop(input);
         let output = child.wait_with_output().expect("its end");
@@ -30,7 +30,7 @@ mod linux {
 
     fn is_out_of_memory(module: &str, kibibytes: usize) {
         for engine in ["interp", "jit"] {
-            // Refused by the limit that follows from the machine's, then by the system.
+            // Rejected by the default limit, and then by the system.
             for limit in ["", "--memory-limit=1000G"] {
                 let options = format!("--engine={engine} {limit}");
                 let (code, stderr) = run(module, kibibytes, &options);
@@ -70,7 +70,7 @@ outputs: %2
 
     #[test]
     fn many_outputs() {
-        // Different arrays, since copies of one share its elements.
+        // The arrays differ, because copies of an array share its elements.
         let mut module = "%0 = Input {name=x} : tensor<f32[1000000]>\n%1 = Neg (%0)\n".to_owned();
         for at in 2..2000 {
             writeln!(module, "%{at} = Sub (%{}, %0)", at - 1).expect("a text grows");

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of `mind-translate`.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use mind_vir::object::Container;
 use crate::model::CAPACITY;
 use crate::{Request, Task};
 
-const LOWERING: &str = "What core and tensor ops become in MIL";
+const LOWERING: &str = "Lowering to MIL";
 const MODELS: &str = "Descriptions of models";
 const C: &str = "C and machine code";
 
@@ -33,8 +33,8 @@ pub(crate) fn command() -> Command {
             value(
                 "to",
                 "FORMAT",
-                "the output's format; where not given, what the extension of -o selects, with `--patch` the input's own; \
-                 MIL and packages are lowered to, where the module is not a program",
+                "the output's format; by default that of the extension of -o, with `--patch` the input's format; \
+                 for MIL and packages the module is lowered, unless it is a program",
             )
             .value_parser(FormatInfo::words(is_written))
             .required_unless_present_any(["output", "patch", "token-report"]),
@@ -45,7 +45,7 @@ pub(crate) fn command() -> Command {
         .arg(value(
             "patch",
             "EDITS",
-            "make the edits of this JSON file first, all or none; `docs/patching.md` describes them",
+            "apply the edits of this JSON file first, all or none; `docs/patching.md` describes them",
         ))
         .arg(
             flag(
@@ -58,7 +58,7 @@ pub(crate) fn command() -> Command {
             value(
                 "dim",
                 "NAME=EXTENT",
-                "write this extent for a symbolic dimension first",
+                "replace a symbolic dimension by this extent first",
             )
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
@@ -79,20 +79,19 @@ pub(crate) fn command() -> Command {
             value(
                 "function",
                 "NAME",
-                "what the function of a module is called, or what those of an object file begin with",
+                "the name of the generated C function, or the prefix of the functions of an object file",
             )
             .default_value("module"),
         )
         .arg(flag(
             "main",
-            "make a module a program that reads inputs from stdin and writes outputs to stdout",
+            "add a `main` function that reads inputs from stdin and writes outputs to stdout",
         ))
         .arg(
             value(
                 "isa",
                 "SETS",
-                "the instruction sets that machine code is made for, in the order in which they are tried on the processor that \
-                 runs it",
+                "the target instruction sets, in the order in which they are tried at run time",
             )
             .value_delimiter(',')
             .value_parser(ObjectConfig::ISAS.iter().map(|isa| isa.name()).collect::<Vec<_>>())
@@ -111,7 +110,7 @@ pub(crate) fn command() -> Command {
             value(
                 "capacity",
                 "TOKENS",
-                "tokens that a run of a model has room for",
+                "capacity of the KV cache of a model in tokens",
             )
             .default_value(CAPACITY)
             .value_parser(clap::value_parser!(usize)),
@@ -120,16 +119,16 @@ pub(crate) fn command() -> Command {
         .arg(value(
             "weights",
             "PATH",
-            "the weights: a file or a folder, instead of those beside the configuration",
+            "the weights, a file or a folder; by default those in the configuration's folder",
         ))
         .arg(value(
             "kernel-maps",
             "DIR",
-            "the model may be of the family that the files of this folder describe",
+            "also accept the model family that the files of this folder describe",
         ))
         .arg(flag(
             "allow-unknown",
-            "keep members of a document that the format does not have",
+            "keep unknown members of a document",
         ))
         .next_help_heading(LOWERING)
         .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
@@ -145,35 +144,35 @@ pub(crate) fn command() -> Command {
             value(
                 "build-info",
                 "KEY=VALUE",
-                "what the program says of its making, instead of the tool's own name",
+                "a build info entry of the program, instead of the tool's name",
             )
             .action(ArgAction::Append),
         )
 }
 
-/// Whether the tool writes a format.
+/// Returns whether the tool writes a format.
 fn is_written(row: &FormatInfo) -> bool {
     row.write.is_some()
 }
 
-/// The output that is asked for.
+/// Returns the output of the command line.
 pub(crate) fn output(matches: &ArgMatches) -> Output<'_> {
     output::asked(matches, is_written)
 }
 
-/// An argument of reading, for descriptions of models too.
+/// Extends an argument for reading modules to descriptions of models.
 fn widened(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "FILE" => arg.help(
-            "the module, a folder NAME.mlpackage for a Core ML package, what describes a model; standard input if it \
-             is `-` or not given",
+            "the module, a folder NAME.mlpackage for a Core ML package, or the description of a model; standard input if \
+             it is `-` or not given",
         ),
         "from" => arg.value_parser(FormatInfo::words(|row| row.read.is_some())),
         _ => arg,
     }
 }
 
-/// A line for each format.
+/// Returns a line for each format.
 fn formats() -> String {
     let mut text = String::new();
     for row in FORMATS {
@@ -188,13 +187,13 @@ fn formats() -> String {
     text
 }
 
-/// An option of the lowering as a flag.
+/// Returns the flag for an option of the lowering.
 fn lowering_arg(option: &'static OptionInfo) -> Arg {
     let arg = value(option.name, "WORD", option.summary);
     let arg = match option.kind {
-        // Versions of ONNX are numbers.
+        // The values for ONNX are numbers.
         OptionKind::Word(_) if option.name == "opset" => arg.help(format!(
-            "{}; of ONNX 13 to 26, 21 where not given",
+            "{}; for ONNX 13 to 26, 21 by default",
             option.summary
         )),
         OptionKind::Word(words) => arg.value_parser(words.to_vec()),
@@ -203,11 +202,11 @@ fn lowering_arg(option: &'static OptionInfo) -> Arg {
     arg.default_value(option.default)
 }
 
-/// Checks that the version that MIL is written in is one of those that it has.
+/// Checks that the opset of a MIL output is one of MIL's.
 ///
 /// # Errors
 ///
-/// Another word.
+/// Errors if it is not.
 fn check_opset(matches: &ArgMatches, lowers: bool) -> Result<(), String> {
     let options = mind_to_mil::PASS.options.iter();
     let words = options.filter(|option| option.name == "opset");
@@ -218,18 +217,18 @@ fn check_opset(matches: &ArgMatches, lowers: bool) -> Result<(), String> {
     let words: Vec<&str> = words.flatten().copied().collect();
     match matches.get_one::<String>("opset") {
         Some(word) if lowers && !words.contains(&&word[..]) => Err(format!(
-            "`--opset={word}` is none of `{}`",
+            "invalid `--opset={word}`: expected one of `{}`",
             words.join("`, `")
         )),
         Some(_) | None => Ok(()),
     }
 }
 
-/// Checks that every option that was given says something about what is asked for.
+/// Checks that every specified option applies to the task.
 ///
 /// # Errors
 ///
-/// The option, and where it applies.
+/// Errors with the option and the tasks it applies to.
 pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), String> {
     let (task, write) = (request.task(), request.write());
     let lowers = matches!(write, Some(Write::Program(_) | Write::Package));

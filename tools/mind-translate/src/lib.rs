@@ -1,4 +1,4 @@
-//! `mind-translate`: from one format to another.
+//! `mind-translate`: translates modules and models between formats.
 
 mod args;
 mod model;
@@ -33,7 +33,7 @@ pub const TOOL: ToolInfo = ToolInfo {
     command,
 };
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub fn command() -> clap::Command {
     args::command()
 }
@@ -45,9 +45,11 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
+/// Translates the input.
+///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = mind_cli::parse(args::command(), args, host)?;
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
@@ -70,11 +72,11 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     Ok(mind_cli::write_output(host, output::file(&matches), &text))
 }
 
-/// Returns the format that the command line asks for; `None` for the input's own, and for a report.
+/// Returns the output format of the command line; `None` for the format of the input and for a report.
 ///
 /// # Errors
 ///
-/// The exit code, after a name of the output was reported that says nothing of the format, or something else.
+/// Returns the exit code after reporting that no format is selected, or that the extension contradicts `--to`.
 fn asked_format(
     from: Option<&'static FormatInfo>,
     matches: &ArgMatches,
@@ -90,28 +92,29 @@ fn asked_format(
     }
     let format = output::format(&args::output(matches), from, host)?;
     if format.is_none() && !matches.contains_id("patch") {
-        let message = "neither `--to FORMAT` nor an extension of `-o` says which format to write";
+        let message =
+            "no output format: use `--to FORMAT`, or an extension of `-o` that selects one";
         return Err(mind_cli::usage_error(host, message));
     }
     Ok(format)
 }
 
-/// The formats of a call.
+/// The formats of a translation.
 struct Request {
-    /// That of the input, if it is given or the file's name says it.
+    /// The input format, if specified by `--from` or by the extension.
     from: Option<&'static FormatInfo>,
-    /// That of the output, if it is given.
+    /// The output format, if specified.
     to: Option<&'static FormatInfo>,
 }
 
-/// What a call asks for.
+/// The kind of a translation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// A module: as text, as a package, or what it costs.
+    /// A module to another format, or its token report.
     Module,
-    /// The document that describes a model.
+    /// A description of a model to an IR v2 document.
     Description,
-    /// A model as C.
+    /// A model to C.
     ModelAsC,
 }
 
@@ -135,16 +138,16 @@ impl Request {
         }
     }
 
-    /// How the output is written.
+    /// Returns the writer of the output format.
     fn write(&self) -> Option<Write> {
         self.to?.write
     }
 }
 
-/// A module, and what of its file it does not keep.
+/// The module that is translated.
 struct Input {
     loaded: Loaded,
-    /// The file whose folder holds the weights that it names.
+    /// The path that weight files are relative to.
     weights: String,
 }
 
@@ -152,7 +155,7 @@ struct Input {
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn load(
     path: &str,
     request: &Request,
@@ -161,7 +164,7 @@ fn load(
     host: &mut dyn Host,
 ) -> Result<Input, u8> {
     let mut options = mind_cli::load_options(matches);
-    // MIL has no products of bytes.
+    // MIL has no integer dot products.
     options.keeps_dequantized |=
         matches!(request.write(), Some(Write::Program(_) | Write::Package));
     let form = DiagnosticFormat::of(matches);
@@ -194,9 +197,11 @@ fn load(
     })
 }
 
+/// Translates a module.
+///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn module(
     path: &str,
     request: &Request,
@@ -225,7 +230,7 @@ fn module(
         ..
     } = loaded;
     let own = input.text().unwrap_or(Format::Core).info();
-    // Some extensions are those of several formats, of which one is the input's.
+    // If several formats share the extension, that of the input is preferred.
     let asked = output::format(&args::output(matches), Some(input), host)?;
     let format = asked.unwrap_or(own);
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
@@ -277,11 +282,11 @@ fn module(
     Ok(mind_cli::write_output(host, output, &text))
 }
 
-/// Lowers a module to MIL, as the command line asks for.
+/// Lowers a module to MIL with the options of the command line.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn lower(
     graph: &mut Graph,
     session: &Session,
@@ -290,7 +295,7 @@ fn lower(
     host: &mut dyn Host,
 ) -> Result<(), u8> {
     let mut config = lowering(matches, host)?;
-    // The narrow integers that the neural engine takes have no description in packages.
+    // The default interface is widened, because packages cannot describe the narrow integers of the neural engine.
     if matches!(format.write, Some(Write::Package)) && !is_given(matches, "io") {
         config.interface = Interface::Any;
     }
@@ -311,16 +316,16 @@ fn lower(
     Ok(())
 }
 
-/// Whether the command line has an option.
+/// Returns whether an option was specified.
 fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
-/// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
+/// Applies the extents of `--dim` and runs the passes of `--pass-pipeline`.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn prepared(
     loaded: &mut Loaded,
     session: &Session,
@@ -330,7 +335,7 @@ fn prepared(
     let form = DiagnosticFormat::of(matches);
     let dims = matches.get_many::<(String, usize)>("dim");
     let dims = dims.into_iter().flatten();
-    // Reading some formats takes them.
+    // Some readers have applied them already.
     let dims = dims.filter(|_| !loaded.format.reads_dims());
     let dims: Vec<String> = dims
         .map(|(name, extent)| format!("{name}:{extent}"))
@@ -371,11 +376,11 @@ fn prepared(
     ran.map_err(|failure| reject(host, &failure::diagnostics(failure), &loaded.file, form))
 }
 
-/// The module after the edits in the file `path`.
+/// Returns the module with the edits of the file `path` applied.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn patched(
     loaded: &Loaded,
     path: &str,
@@ -423,11 +428,11 @@ fn reject(
     REJECTED
 }
 
-/// What the lowering is asked for.
+/// Returns the options of the lowering.
 ///
 /// # Errors
 ///
-/// The exit code, after a pair without `=` was reported.
+/// Returns the exit code after reporting an invalid value.
 fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Config, u8> {
     let given = mind_to_mil::PASS.options.iter().filter_map(|option| {
         let value = matches.get_one::<String>(option.name)?;
@@ -439,7 +444,9 @@ fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Co
     ));
     for given in matches.get_many::<String>("flexible").into_iter().flatten() {
         let Some(dimension) = flexible(given) else {
-            let message = format!("`--flexible={given}` is no DIM=1..32 and no DIM=1,2,4");
+            let message = format!(
+                "invalid `--flexible={given}`: expected for example DIM=1..32 or DIM=1,2,4"
+            );
             return Err(mind_cli::usage_error(host, &message));
         };
         config.flexible.push(dimension);
@@ -450,7 +457,7 @@ fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Co
             let Some((key, value)) = pair.split_once('=') else {
                 return Err(mind_cli::usage_error(
                     host,
-                    &format!("`--build-info={pair}` is no KEY=VALUE"),
+                    &format!("invalid `--build-info={pair}`: expected KEY=VALUE"),
                 ));
             };
             config.build_info.push((key.to_owned(), value.to_owned()));
@@ -459,7 +466,7 @@ fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Co
     Ok(config)
 }
 
-/// A dimension and its extents: `B=1..32` or `B=1,2,4`.
+/// Parses a dimension and its extents, for example `B=1..32` or `B=1,2,4`.
 fn flexible(given: &str) -> Option<(String, Extents)> {
     let (name, extents) = given.split_once('=')?;
     let extent = |text: &str| {
@@ -478,11 +485,12 @@ fn flexible(given: &str) -> Option<(String, Extents)> {
     Some((name.to_owned(), extents))
 }
 
-/// Writes a package into the folder that `-o` names.
+/// Writes a package to the folder of `-o`.
 ///
 /// # Errors
 ///
-/// What the program cannot say, or none after a failure of the host was reported.
+/// Returns the diagnostics if the package format cannot express the program, or `None` after reporting a failure of the
+/// host.
 fn package(
     graph: &mut Graph,
     path: &str,

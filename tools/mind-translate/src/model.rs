@@ -1,4 +1,4 @@
-//! Descriptions of models: documents of IR v2, and files of Hugging Face.
+//! Descriptions of models: IR v2 documents and files of Hugging Face models.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use mind_irv2::{Config, Document, ReadOptions};
 use mind_model::c::{Drawn, Tensors, c_program};
 use mind_model::{Files, FolderError, Hearing, Suppressed, TextFiles, WeightsAt};
 
-/// Tokens that a program in C has room for unless said.
+/// Default capacity in tokens of a model's C program.
 pub(crate) const CAPACITY: &str = "512";
 
-/// The files at `path`.
+/// Opens the files at `path`.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 fn open(
     path: &str,
     weights: WeightsAt<'_>,
@@ -33,11 +33,11 @@ fn open(
     files.map_err(|why| refuse(host, why, &SourceFile::new("", ""), form))
 }
 
-/// The files at `path`, which are of format `from` if that is given, and the model that they describe.
+/// Opens the files at `path` and returns them with the model that they describe; `from` is their format, if specified.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 pub(crate) fn read(
     path: &str,
     from: Option<&FormatInfo>,
@@ -53,9 +53,9 @@ pub(crate) fn read(
     let wanted = from.map(|row| !matches!(row.read, Some(Read::Model)));
     if wanted.is_some_and(|wanted| wanted != files.is_document()) {
         let message = if files.is_document() {
-            "the file is a document of IR v2: `--from irv2` reads it"
+            "the file is an IR v2 document: use `--from irv2`"
         } else {
-            "the file is no document of IR v2"
+            "the file is not an IR v2 document"
         };
         let help = "`--from hf` reads a `config.json`, its folder or a `.gguf` file, `--from irv2` a document";
         let found = Diagnostic::error(Span::FILE, message).help(help);
@@ -70,18 +70,19 @@ pub(crate) fn read(
     let read = files.document(&options);
     let (document, mut warnings) = read.map_err(|why| refuse(host, why, &files.config, form))?;
     if !files.is_document() && !files.has_weights() {
-        let message = "there are no weights beside the configuration: biases and dtypes are those of its family";
+        let message =
+            "no weights in the configuration's folder: biases and dtypes are those of its family";
         warnings.push(Diagnostic::new(Severity::Note, Span::FILE, message));
     }
     mind_cli::report(host, &warnings, &files.config, form);
     Ok((files, document))
 }
 
-/// The model at `path` as one file of C.
+/// Returns the model at `path` as a C file.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason has been reported.
+/// Returns the exit code after reporting the error.
 pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     let form = DiagnosticFormat::of(matches);
     let weights = match matches.get_one::<String>("weights") {
@@ -108,7 +109,7 @@ pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> R
     c_program(config, &tensors, capacity, &drawn).map_err(|why| fail(host, &why))
 }
 
-/// Which tokens an encoder-decoder draws, or does not, whatever their logits are.
+/// Returns the forced and suppressed tokens of an encoder-decoder, which do not depend on logits.
 fn drawn(files: &Files, config: &Config, host: &mut dyn Host) -> Result<Drawn, FolderError> {
     let Some(encoder) = config.encoder() else {
         return Ok(Drawn::default());
@@ -129,7 +130,7 @@ fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) -> u8 {
     REJECTED
 }
 
-/// Reports why files are no model; `config` is the text that describes it.
+/// Reports why files do not describe a model; `config` is the text that describes it.
 fn refuse(
     host: &mut dyn Host,
     why: FolderError,

@@ -1,4 +1,4 @@
-//! Modules as machine code: object files, and shared libraries that the system's linker makes of them.
+//! Object files, and shared libraries linked from them by the system's linker.
 
 use std::io;
 use std::path::Path;
@@ -17,28 +17,27 @@ use mind_jit::program::ObjectConfig;
 use mind_vir::object::Container;
 use mind_vir::target::Isa;
 
-/// The time that a linker may take.
+/// Time limit of the linker.
 const LINKING: Duration = Duration::from_secs(300);
 
-/// Where the output goes.
+/// Returns the path of the output file.
 ///
 /// # Errors
 ///
-/// The exit code, after the missing name was reported.
+/// Returns the exit code after reporting that it is missing.
 pub(crate) fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     output::file(matches).cloned().ok_or_else(|| {
-        let message =
-            "machine code is no text and has a header beside it: name its file with `-o NAME.o`";
+        let message = "machine code is a binary file with a header: name it with `-o NAME.o`";
         mind_cli::usage_error(host, message);
         USAGE
     })
 }
 
-/// Writes a module as machine code to `path`, and the header beside it; the exit code.
+/// Compiles a module to machine code, writes it to `path` with a C header of the same name, and returns the exit code.
 ///
 /// # Errors
 ///
-/// What the module cannot be compiled for, or none after a failure of the host was reported.
+/// Returns the diagnostics if the module cannot be compiled, or `None` after reporting a failure of the host.
 pub(crate) fn write(
     session: &Session,
     graph: Graph,
@@ -81,16 +80,16 @@ pub(crate) fn write(
     Ok(DONE)
 }
 
-/// An error of the file about a word of the command line.
+/// Returns an error about a value of the command line.
 fn unknown(why: &dyn std::error::Error) -> Diagnostics {
     Diagnostic::error(Span::FILE, why.to_string()).into()
 }
 
-/// The shared library that the linker makes of an object file.
+/// Links an object file to a shared library.
 ///
 /// # Errors
 ///
-/// There is no linker, it fails, a file cannot be written or read.
+/// Errors if the linker is missing or fails, or if a file cannot be written or read.
 fn linked(object: &[u8], host: &mut dyn Host) -> io::Result<Vec<u8>> {
     let folder = host.scratch_dir()?;
     let (from, to) = (folder.join("module.o"), folder.join("module.so"));
@@ -105,7 +104,7 @@ fn linked(object: &[u8], host: &mut dyn Host) -> io::Result<Vec<u8>> {
             Err(io::Error::other(message))
         }
         ProcessEnd::Signal(_) | ProcessEnd::TimedOut => {
-            let message = format!("`{linker} -shared` did not come to an end");
+            let message = format!("`{linker} -shared` was killed or timed out");
             Err(io::Error::other(message))
         }
     }

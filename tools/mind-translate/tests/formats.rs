@@ -1,4 +1,4 @@
-//! Every row of the format table, through the tool.
+//! Tests of every format in the table through the tool.
 
 use mind_cli::MemoryHost;
 use mind_driver::formats::{FORMATS, FormatInfo, Linking, Read, Write};
@@ -14,28 +14,29 @@ outputs: %3
 const CONFIG: &str = r#"{"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 8, "intermediate_size": 16,
  "num_attention_heads": 2, "vocab_size": 32, "max_position_embeddings": 64}"#;
 
-/// A host with a module and the configuration of a model.
+/// Returns a host with a module and the configuration of a model.
 fn host() -> MemoryHost {
     let mut host = MemoryHost::with(MODULE);
     host.files.insert("config.json".into(), CONFIG.into());
     host
 }
 
-/// The exit code of the tool on the words of `args`; standard output and standard error are those of this call.
+/// Runs the tool with the words of `args`; returns the exit code. Standard output and standard error are those of this
+/// run only.
 fn run(host: &mut MemoryHost, args: &str) -> u8 {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     (host.stdout, host.stderr) = Default::default();
     mind_translate::run(&args, host)
 }
 
-/// What the tool prints on the words of `args`, which must succeed.
+/// Returns the standard output of a successful run with the words of `args`.
 fn printed(host: &mut MemoryHost, args: &str) -> String {
     let code = run(host, args);
     assert_eq!(code, 0, "{args}: {}", host.error());
     String::from_utf8(std::mem::take(&mut host.stdout)).expect("text")
 }
 
-/// The input from which a format is written, with the word that reads it.
+/// Returns an input for writing a format, with its `--from`.
 fn sample(row: &FormatInfo) -> &'static str {
     match row.write {
         Some(Write::Description) => "--from hf config.json",
@@ -55,7 +56,7 @@ fn sample(row: &FormatInfo) -> &'static str {
 #[test]
 fn what_is_written_reads_back_and_is_written_the_same() {
     let mut host = host();
-    // A host without processes has no linker.
+    // A host without processes cannot run a linker.
     let is_here =
         |row: &&FormatInfo| !matches!(row.write, None | Some(Write::Object(Linking::Shared)));
     for row in FORMATS.iter().filter(is_here) {
@@ -130,7 +131,7 @@ fn content_decides_over_the_name_of_the_file() {
     let expected = printed(&mut host, "--from core --to core m.core");
     for row in FORMATS {
         let mut names: Vec<String> = vec![row.word.to_owned()];
-        // A folder, and the binary files of a model, are told by their names.
+        // Packages and binary models are recognised by their names.
         if row.read.is_none() || row.sniff.is_some() {
             names.extend(row.extensions.iter().map(|end| format!("m.{end}")));
         }

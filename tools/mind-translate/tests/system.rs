@@ -1,4 +1,4 @@
-//! The file system and the processes of the machine: packages that lead out of their folder, shared libraries.
+//! Tests on the system's files and processes: packages whose paths leave their folder, and shared libraries.
 #![cfg(unix)]
 
 use std::fs;
@@ -16,7 +16,7 @@ outputs: %2
 const MODEL: &str = "Data/com.apple.CoreML/model.mlmodel";
 const WEIGHTS: &str = "Data/com.apple.CoreML/weights/weight.bin";
 
-/// What of a package may be a link: files, and folders with some of them.
+/// The parts of a package that may be links: files, and folders that contain some of them.
 const PARTS: [&str; 5] = [
     "Manifest.json",
     "Data",
@@ -25,7 +25,7 @@ const PARTS: [&str; 5] = [
     WEIGHTS,
 ];
 
-/// An empty folder for the test called `name`.
+/// Returns an empty folder for the test called `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -33,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs the tool in `folder`; it must end by itself.
+/// Runs the tool in `folder`; it must terminate.
 fn translate(folder: &Path, args: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mind-translate"))
         .args(args)
@@ -62,7 +62,7 @@ fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 
 const PACK: &[&str] = &["--to", "mlpackage", "-o", "b.mlpackage", "a.mlpackage"];
 
-/// A package `a.mlpackage` with weights, in a folder of its own.
+/// Returns a package `a.mlpackage` with weights, in a folder of its own.
 fn packed(name: &str) -> PathBuf {
     let folder = folder(name);
     fs::write(folder.join("m.core"), MODULE).expect("a module");
@@ -76,7 +76,7 @@ fn pipe(path: &Path) {
     assert!(made.expect("mkfifo starts").success());
 }
 
-/// Moves `below` out of the package, and gives its new path.
+/// Moves `below` out of the package; returns its new path.
 fn moved_out(folder: &Path, below: &str) -> PathBuf {
     let outside = folder.join("outside");
     fs::rename(folder.join("a.mlpackage").join(below), &outside).expect("a file to move");
@@ -181,7 +181,7 @@ fn nothing_outside_of_the_package_is_written() {
     }
 }
 
-/// The paths below `path` and when each was changed.
+/// Returns the paths below `path` with their modification times.
 fn listing(path: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
     let changed = fs::metadata(path).and_then(|found| found.modified());
     let mut found = vec![(path.to_owned(), changed.expect("a time"))];

@@ -1,12 +1,12 @@
-//! One JSON object per line and diagnostic.
+//! Diagnostics as JSON, one object per line.
 
 use serde_json::{Map, Value, json};
 
 use crate::{Diagnostics, SourceFile, Span};
 
-/// Renders each finding as one line of JSON: code, severity, message, file, line, column, length,
-/// context, related places, notes, help. Lines and columns count from 1; line 0 is the whole file. In a file that is
-/// no text the `place` says where.
+/// Renders each diagnostic as one line of JSON with the keys code, severity, message, file, line, column, length,
+/// context, related, notes and help. Lines and columns are counted from 1; line 0 represents the whole file. In a file
+/// that is not text, the key `place` describes the location.
 pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
     let mut out = String::new();
     for found in diagnostics.iter() {

@@ -1,4 +1,4 @@
-//! Diagnostics as text for people and JSON for programs.
+//! Rendering of diagnostics as text or JSON.
 
 mod json;
 mod text;

@@ -1,4 +1,4 @@
-//! Diagnostics with the source line under them.
+//! Diagnostics as text, with the source lines.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 
 use crate::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 
-/// Bytes of a line that are shown; of a longer one the diagnostic names the place alone.
+/// The maximum length in bytes of a source line that is shown. For longer lines only the location is printed.
 const SHOWN_LINE: usize = 400;
 
-/// Renders all findings in their order, with a closing line for those that were only counted.
+/// Renders all diagnostics in order, and a last line with the number of those that were not kept.
 pub fn render_text(diagnostics: &Diagnostics, file: &SourceFile, colour: bool) -> String {
     let renderer = if colour {
         Renderer::styled()
@@ -54,7 +54,7 @@ fn group<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Group<'a> {
     group
 }
 
-/// The marked line and the related ones; lines too long to show become a bare place.
+/// Returns the marked source line and the related ones. Lines that are too long are replaced by their location.
 fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
     if found.span.is_file() {
         return vec![Origin::path(file.name()).into()];
@@ -98,7 +98,7 @@ fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
     elements
 }
 
-/// `span` relative to the line at `range`, cut to it.
+/// Returns `span` relative to the line at `range`, clamped to the line.
 fn within(span: Span, range: &Range<usize>) -> Range<usize> {
     let start = (span.start as usize).clamp(range.start, range.end);
     let end = (span.end as usize).clamp(start, range.end);

@@ -1,14 +1,14 @@
-//! What stands in the place of the checks of rules where the feature `egraph` is off: no rule of the user acts.
+//! Replacement for the rule checks without the feature `egraph`: all rules of the user are refused.
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_pass::RewriteOptions;
 
 use crate::session::Session;
 
-/// All files of rules: what this build cannot check does not act.
+/// Returns an error for each rule file, because this build cannot check rules.
 pub fn refusals(rewriting: &RewriteOptions, _: &Session) -> Vec<(SourceFile, Diagnostics)> {
     let refused = rewriting.rules.iter().map(|source| {
-        let message = "rules are checked before they act, and this build cannot check them";
+        let message = "this build cannot check rules, so user rules are refused";
         let error = Diagnostic::error(Span::FILE, message).help("build with the feature `egraph`");
         let mut found = Diagnostics::new();
         found.push(error);

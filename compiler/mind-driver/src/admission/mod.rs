@@ -1,4 +1,4 @@
-//! Rules of the user, checked before they act.
+//! Checks of the user's rules before they are enabled.
 
 use std::fmt::Write;
 
@@ -10,9 +10,10 @@ use mind_rules::RuleSet;
 use crate::formats::{Format, Formats};
 use crate::session::Session;
 
-/// The rules of the user that may not act, file by file: those that are unsound, or unchecked and not allowed by name.
+/// Returns, per file, errors for the user's rules that are refused: those that are unsound, and those that could not be
+/// checked and are not allowed by name.
 ///
-/// A file that cannot be read as rules is left out: [`rules`](mind_transforms::rules) reports it.
+/// A file that cannot be parsed is skipped, because [`rules`](mind_transforms::rules) reports it.
 pub fn refusals(rewriting: &RewriteOptions, session: &Session) -> Vec<(SourceFile, Diagnostics)> {
     let refused = |source: &RuleSource| {
         let mut set = RuleSet::load(&session.registry, &[text(source)]).ok()?;
@@ -28,7 +29,7 @@ pub fn refusals(rewriting: &RewriteOptions, session: &Session) -> Vec<(SourceFil
     rewriting.rules.iter().filter_map(refused).collect()
 }
 
-/// Why a rule may not act, if it may not.
+/// Returns the error for a rule that is refused.
 fn refusal(
     check: &RuleCheck,
     source: &RuleSource,
@@ -44,7 +45,7 @@ fn refusal(
             let error = Diagnostic::error(span, message);
             let error = match check.holds {
                 Some(holds) => error.help(format!(
-                    "nothing that was tried breaks the promise of class `{}`",
+                    "no counterexample to class `{}` was found",
                     class_text(holds)
                 )),
                 None => error.help("no class covers the difference"),
@@ -62,13 +63,13 @@ fn refusal(
         Verdict::Unchecked(_) if rewriting.unchecked.contains(name) => None,
         Verdict::Unchecked(reason) => {
             let message = format!("rule `{name}` could not be checked: {reason}");
-            let help = format!("`--allow-unchecked-rule={name}` lets it act all the same");
+            let help = format!("`--allow-unchecked-rule={name}` enables it unchecked");
             Some(Diagnostic::error(span, message).help(help))
         }
     }
 }
 
-/// Where the rule called `name` is declared.
+/// Returns the span of the name in the declaration of rule `name`.
 fn place(text: &str, name: &str) -> Span {
     let mut words = text.split_whitespace();
     let offset = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
@@ -83,7 +84,7 @@ fn place(text: &str, name: &str) -> Span {
     Span::FILE
 }
 
-/// The difference of both sides in words.
+/// Describes the first difference between the two sides of a rule.
 pub fn difference(shown: &Counterexample) -> String {
     format!(
         "in {}, at {:?}, the left side gives {}, the right side {}",
@@ -91,13 +92,12 @@ pub fn difference(shown: &Counterexample) -> String {
     )
 }
 
-/// The name and the text of a rule file.
+/// Returns the name and the text of a rule file.
 pub fn text(source: &RuleSource) -> (&str, &str) {
     (&source.name, &source.text)
 }
 
-/// The usual check, shared by as many threads as the machine runs at once. The result is the same for
-/// any number of them.
+/// Returns the default check with one thread per hardware thread. The result does not depend on the number of threads.
 pub fn config() -> Config {
     Config {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -105,10 +105,10 @@ pub fn config() -> Config {
     }
 }
 
-/// What is said of a module with lines that are cut.
+/// Suffix of the heading of a module whose long lines are truncated.
 pub const CUT: &str = " (long lines are cut; `--check-rules --format=json` has all of them)";
 
-/// A module with lines of a length that can be read, and whether one was cut.
+/// Truncates the long lines of a module's text; also returns whether any line was truncated.
 pub fn readable(module: &str) -> (String, bool) {
     const WIDTH: usize = 120;
     const END: usize = 30;
@@ -129,7 +129,7 @@ pub fn readable(module: &str) -> (String, bool) {
     (out, any)
 }
 
-/// The module as Core text, if that can say it.
+/// Returns the module as Core text, or `None` if Core cannot express it.
 pub fn module_text(shown: &Counterexample, formats: &Formats) -> Option<String> {
     let text = formats.print(Format::Core, &shown.module).ok()?;
     Some(if text.ends_with('\n') {

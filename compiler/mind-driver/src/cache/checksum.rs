@@ -1,4 +1,4 @@
-//! Checksums of large files, at the speed of memory.
+//! Checksums of large files, computed at memory bandwidth.
 
 use std::borrow::Cow;
 use std::num::NonZero;
@@ -8,21 +8,21 @@ use std::thread::{self, JoinHandle};
 
 use mind_ir::Bytes;
 
-/// Bytes that have a checksum of their own, but for the last ones.
+/// Size in bytes of the blocks that have a checksum each; the last block may be shorter.
 const PIECE: usize = 1 << 22;
 
-/// An odd number, so that multiplying loses nothing.
+/// Multiplier of the hash; odd, so that the multiplication is a bijection.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The checksums of the pieces of `bytes`.
+/// Returns the checksums of the blocks of `bytes`.
 pub(super) fn checksums(bytes: &[u8]) -> impl ExactSizeIterator<Item = u64> {
     bytes.chunks(PIECE).map(checksum)
 }
 
-/// A number that damage changes: always where one word of 8 bytes differs, else but for one in 2^64 times. Who wants to can
-/// make other bytes with the same number.
+/// Returns a 64-bit checksum. It detects every change within a single 8-byte word, and other damage except with
+/// probability 2^-64. It is not cryptographic: collisions can be constructed.
 ///
-/// Its loop calls nothing, so that it is fast in builds that inline nothing.
+/// The loop contains no calls, so that it is fast in builds without inlining.
 fn checksum(bytes: &[u8]) -> u64 {
     let (whole, rest) = bytes.split_at(bytes.len() / 64 * 64);
     let blocks: Cow<'_, [[u64; 8]]> = match bytemuck::try_cast_slice(whole) {
@@ -33,7 +33,7 @@ fn checksum(bytes: &[u8]) -> u64 {
             .collect(),
     };
     let blocks = &*blocks;
-    // A sum of 0 would not tell zeros from nothing.
+    // The seeds are not 0, because otherwise leading zeros would not change the sum.
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = [1u64; 8];
     let mut at = 0;
     while at < blocks.len() {
@@ -54,14 +54,14 @@ fn checksum(bytes: &[u8]) -> u64 {
         .fold(sum, |sum, &byte| mixed(sum, u64::from(byte)))
 }
 
-/// For each `word` another `sum` has another result, and the other way round.
+/// One step of the hash, a bijection in `sum` and in `word`.
 #[inline(always)]
 fn mixed(sum: u64, word: u64) -> u64 {
     let product = (sum ^ word).wrapping_mul(FACTOR);
     product ^ (product >> 32)
 }
 
-/// The comparison of bytes with their checksums, on its own threads.
+/// Background verification of checksums on several threads.
 #[derive(Debug)]
 pub(super) struct Verification {
     pieces: Arc<Pieces>,
@@ -71,7 +71,7 @@ pub(super) struct Verification {
 #[derive(Debug)]
 struct Pieces {
     all: Vec<(Bytes, u64)>,
-    /// The first one that no thread has taken.
+    /// Index of the next block to verify.
     next: AtomicUsize,
     are_whole: AtomicBool,
 }
@@ -87,7 +87,8 @@ impl Pieces {
 }
 
 impl Verification {
-    /// Begins to compare each of `all` with the checksums of its pieces, as many as there are.
+    /// Starts the verification of the blocks of `all` against their checksums, on at most one thread per hardware
+    /// thread.
     pub(super) fn start(all: Vec<(Bytes, Vec<u64>)>) -> Verification {
         let pieces = all.iter().flat_map(|(bytes, sums)| {
             let starts = (0..bytes.len()).step_by(PIECE);
@@ -102,7 +103,7 @@ impl Verification {
         let count = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = (0..count.min(pieces.all.len())).filter_map(|_| {
             let own = pieces.clone();
-            // The thread that asks verifies what no other does.
+            // A thread that cannot be started is not an error, because `is_whole` verifies the remaining blocks.
             thread::Builder::new().spawn(move || own.verify()).ok()
         });
         Verification {
@@ -111,7 +112,7 @@ impl Verification {
         }
     }
 
-    /// Whether all bytes have their checksums; waits until that is known.
+    /// Returns whether all checksums match; waits until the verification has finished.
     pub(super) fn is_whole(&self) -> bool {
         self.pieces.verify();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +143,7 @@ mod tests {
         let mut other = bytes.clone();
         other.swap(3, 67);
         assert_ne!(checksum(&other), own, "another order");
-        // The highest bits of two words of a lane.
+        // Flips the highest bits of two words of the same lane.
         let mut other = bytes.clone();
         (other[7], other[71]) = (other[7] ^ 0x80, other[71] ^ 0x80);
         assert_ne!(checksum(&other), own, "two bits");

@@ -1,6 +1,6 @@
-//! Numbers and texts as bytes.
+//! Binary encoding of numbers and strings.
 
-/// Bytes that are put together.
+/// Output buffer of the encoding.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     pub(super) bytes: Vec<u8>,
@@ -20,14 +20,14 @@ impl Encoder {
         self.bytes.extend(text.as_bytes());
     }
 
-    /// Adds zeros up to a multiple of `alignment`.
+    /// Pads with zeros to a multiple of `alignment`.
     pub(super) fn align(&mut self, alignment: usize) {
         let length = self.bytes.len().next_multiple_of(alignment);
         self.bytes.resize(length, 0);
     }
 }
 
-/// Bytes that are read from the front; each method returns `None` where they end too early, or are something else.
+/// Cursor over encoded bytes. Each method returns `None` if the bytes end too early or are invalid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoder<'d> {
     rest: &'d [u8],
@@ -42,7 +42,7 @@ impl<'d> Decoder<'d> {
         self.rest.is_empty()
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes left.
     pub(super) fn remaining(&self) -> usize {
         self.rest.len()
     }
@@ -61,7 +61,8 @@ impl<'d> Decoder<'d> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
 
-    /// A number of things that take a byte each at least.
+    /// Reads a count of items of at least one byte each; returns `None` if more items are announced than bytes are
+    /// left.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.rest.len()).then_some(count)

@@ -1,10 +1,10 @@
-//! Which build of the compiler this is.
+//! Identity of this build of the compiler.
 
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-/// Identifies this build of the compiler by the file that contains the code, its size, and the time when it
-/// was written. `None` where that file is not known.
+/// Identifies this build by the path, size and modification time of the file that contains the code. Returns `None` if
+/// that file is unknown.
 pub(super) fn identity() -> Option<String> {
     let file = object_file()?;
     let metadata = file.metadata().ok()?;
@@ -18,7 +18,7 @@ pub(super) fn identity() -> Option<String> {
     ))
 }
 
-/// The file that this code was loaded from: an executable, or a library that another program loaded.
+/// Returns the file that this code was loaded from: an executable or a shared library.
 #[cfg(target_os = "linux")]
 fn object_file() -> Option<PathBuf> {
     let own = object_file as *const () as usize;
@@ -27,14 +27,14 @@ fn object_file() -> Option<PathBuf> {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
         let [start, end] = [start, end].map(|bound| usize::from_str_radix(bound, 16).ok());
-        // After the range: protection, offset, device, inode, path.
+        // The fields after the range are protection, offset, device, inode and path.
         let path = rest.splitn(5, ' ').nth(4)?.trim_start();
         (start?..end?).contains(&own).then(|| PathBuf::from(path))
     })?;
     path.is_absolute().then_some(path)
 }
 
-/// The file that this code was loaded from, if it is no library.
+/// Returns the executable; a shared library that contains this code is not found.
 #[cfg(not(target_os = "linux"))]
 fn object_file() -> Option<PathBuf> {
     std::env::current_exe().ok()

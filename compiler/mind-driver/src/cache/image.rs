@@ -1,6 +1,7 @@
-//! Modules as bytes: what a module is known by, and how one is kept.
+//! Binary serialization of modules, for cache keys and cache entries.
 //!
-//! Values are numbered in the order in which they are defined. The bytes of literals stand apart, in a list.
+//! Values are numbered in the order of their definitions. The bytes of literals are kept in a separate list, so that
+//! they can be shared.
 
 use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
@@ -13,25 +14,25 @@ use rustc_hash::FxHashMap;
 use super::codec::{Decoder, Encoder};
 use super::interface;
 
-/// A module as bytes, and the literals that these number.
+/// A serialized module, and its literals in order of occurrence.
 pub(super) struct Image<'g> {
     pub(super) bytes: Vec<u8>,
     pub(super) literals: Vec<Literal<'g>>,
 }
 
 impl<'g> Image<'g> {
-    /// The image of a module, with the places of its ops in the source and its interface.
+    /// Serializes a module with source spans and interface.
     pub(super) fn of(g: &'g Graph) -> Image<'g> {
         Image::written(g, Places::All)
     }
 
-    /// As [`of`](Image::of), of a module whose source is elsewhere.
+    /// Serializes a module without source spans.
     fn without_source(g: &'g Graph) -> Image<'g> {
         Image::written(g, Places::Numbers)
     }
 
-    /// What the image of an equal module is, too, that stands elsewhere and whose values have other numbers in text. It
-    /// cannot be read.
+    /// Serializes a module without spans, value labels and interface, so that modules that differ only in these have
+    /// equal bytes. The result cannot be read back.
     pub(super) fn without_places(g: &'g Graph) -> Image<'g> {
         Image::written(g, Places::None)
     }
@@ -55,8 +56,8 @@ impl<'g> Image<'g> {
     }
 }
 
-/// A module with its literals as one piece of bytes, which are as many as the literals and a little more. Ops have no places
-/// in the source. They are read by the same version of the compiler alone.
+/// Serializes a module with its literals into one buffer, without source spans. Only the same version of the compiler
+/// can read it.
 pub fn pack(g: &Graph) -> Vec<u8> {
     let image = Image::without_source(g);
     let mut out = Encoder::default();
@@ -70,7 +71,7 @@ pub fn pack(g: &Graph) -> Vec<u8> {
     out.bytes
 }
 
-/// The module that [`pack`] wrote, which is not verified; `None` if the bytes are of something else.
+/// Reads the output of [`pack`] into a module, which is not verified; returns `None` if the bytes are invalid.
 pub fn unpack(registry: &Registry, bytes: &[u8]) -> Option<Graph> {
     let mut bytes = Decoder::new(bytes);
     let length = bytes.count()?;
@@ -85,7 +86,7 @@ pub fn unpack(registry: &Registry, bytes: &[u8]) -> Option<Graph> {
     read(registry, image, &literals).filter(|_| is_whole)
 }
 
-/// The kinds of attribute, as bytes.
+/// Tags of attribute kinds and of dims.
 mod tag {
     pub(super) const INT: u8 = 0;
     pub(super) const BOOL: u8 = 1;
@@ -105,13 +106,13 @@ mod tag {
     pub(super) const DYNAMIC: u8 = 2;
 }
 
-/// Whether places in the source and the numbers that values have in text are written.
+/// Whether source spans and the labels of values in text are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Places {
     All,
-    /// Ops are at no place in the source.
+    /// Labels only; spans are written as [`Span::FILE`].
     Numbers,
-    /// Neither is written.
+    /// Neither, and no interface.
     None,
 }
 
@@ -137,7 +138,7 @@ impl<'g> Writer<'g> {
         }
     }
 
-    /// A value where it is defined.
+    /// Writes the definition of a value: label, type and declared type.
     fn value(&mut self, value: ValueId) {
         let g = self.g;
         let number = self.numbers.len() as u64;
@@ -261,7 +262,7 @@ impl<'g> Writer<'g> {
     fn literal(&mut self, literal: &Literal<'g>) {
         self.out.byte(tag::LITERAL);
         self.dtype(literal.dtype);
-        // One more than the count: none is 0.
+        // The count plus one; 0 encodes `None`.
         self.out
             .number(literal.count.map_or(0, |count| count as u64 + 1));
         self.out.number(literal.bytes.len() as u64);
@@ -269,7 +270,7 @@ impl<'g> Writer<'g> {
     }
 }
 
-/// The module of an image; `None` if the bytes are none. `literals` are those of the image, in order.
+/// Reads a module; returns `None` if the bytes are invalid. `literals` are those of the image, in order.
 pub(super) fn read(registry: &Registry, bytes: &[u8], literals: &[Bytes]) -> Option<Graph> {
     let mut reader = Reader {
         registry,
@@ -289,11 +290,11 @@ struct Reader<'r> {
     bytes: Decoder<'r>,
     literals: std::slice::Iter<'r, Bytes>,
     g: Graph,
-    /// The values so far, by number.
+    /// The values read so far, by number.
     values: Vec<ValueId>,
 }
 
-/// An attribute that owns what it is made of.
+/// An attribute that owns its data.
 enum Owned<'r> {
     Plain(Attr<'static>),
     Ints(Vec<i64>),
@@ -476,7 +477,7 @@ mod tests {
             .graph
     }
 
-    /// A module with names, open extents, lists, a dtype and a region.
+    /// Returns a module with names, dynamic dims, lists, a dtype and a region.
     fn mixed() -> Graph {
         module(
             "%0 = Input {name=x} : tensor<f32[B, ?, 4]>\n\
@@ -495,7 +496,7 @@ mod tests {
         )
     }
 
-    /// The image of a module, and the bytes of its literals.
+    /// Returns the image of a module and the bytes of its literals.
     fn parts(g: &Graph) -> (Image<'_>, Vec<Bytes>) {
         let image = Image::of(g);
         let literals = image.literals.iter();

@@ -1,4 +1,4 @@
-//! The interface of a module as bytes.
+//! Binary serialization of a module's interface.
 
 use mind_ir::interface::{Classes, Classifier, Color, Feature, Interface, MetadataKey, Output};
 

@@ -1,14 +1,15 @@
-//! Compiled modules that are kept on disk.
+//! Compile cache on disk.
 //!
-//! What is kept of a module is what the passes made of it and the machine code of its kernels. It is found again by a hash
-//! of the module with its constants, of the build of the compiler, and of what it was compiled for; so nothing that is
-//! found is out of date. Constants that the passes left as they were are not kept a second time.
+//! An entry of a module has the lowered module and the machine code of its kernels. The key is a hash of the module
+//! with its constants, of the build of the compiler, and of the target and options; entries therefore never need to be
+//! invalidated. Constants that the passes did not change are not stored again.
 //!
-//! Notes are kept beside programs: which schedules were measured to be the fastest, for a kernel and for a module.
+//! The cache also holds tuning records: the fastest schedules measured for a kernel or a module.
 //!
-//! Packed weights of models are kept where their users ask for that, outside of the limit on all other files.
+//! Packed weights of models are stored if the user asks for it; they do not count towards the size limit.
 //!
-//! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is. `panels`: packed weights.
+//! - `image`: serialization of modules. `store`: content-addressed store. `identity`: identity of the build. `panels`:
+//!   packed weights.
 
 mod checksum;
 mod codec;
@@ -35,10 +36,10 @@ use self::store::{Key, Kind, Store};
 pub use self::image::{pack, unpack};
 pub use self::panels::{KeptPanels, Packing};
 
-/// Alignment of constants in a file: that of the widest vectors.
+/// Alignment in bytes of constants in a file: that of the widest vectors.
 const ALIGNMENT: usize = 64;
 
-/// A folder of compiled modules, which processes may share.
+/// A compile cache in a folder that several processes may share.
 #[derive(Debug)]
 pub struct CompileCache {
     store: Store,
@@ -47,57 +48,59 @@ pub struct CompileCache {
     missed: AtomicU64,
 }
 
-/// What a cache holds, and what it was asked for.
+/// Contents and hit counts of a cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheStats {
-    /// Where it is.
+    /// The folder of the cache.
     pub folder: PathBuf,
-    /// How many programs it holds.
+    /// Number of programs.
     pub programs: usize,
-    /// How many schedules that were measured.
+    /// Number of measured schedules.
     pub schedules: usize,
-    /// Of how many models it holds packed weights.
+    /// Number of models with packed weights.
     pub models: usize,
-    /// Bytes that packed weights take.
+    /// Size of the packed weights in bytes.
     pub model_bytes: u64,
-    /// Bytes that all else takes.
+    /// Size of programs and schedules in bytes.
     pub bytes: u64,
-    /// The most bytes that all but packed weights may take.
+    /// Limit on the size of programs and schedules in bytes.
     pub limit: u64,
-    /// How many programs were found since it was opened.
+    /// Cache hits for programs since the cache was opened.
     pub found: u64,
-    /// How many were not.
+    /// Cache misses for programs since the cache was opened.
     pub missed: u64,
 }
 
-/// A module that is looked for, and kept if it is not found.
+/// A lookup of a module, and its key if it has to be stored.
 pub(crate) struct Request {
     key: Key,
     /// The constants of the module.
     given: Vec<Bytes>,
 }
 
-/// What was kept of a module.
+/// A cached program.
 pub(crate) struct Entry {
-    /// The module of kernels.
+    /// The module lowered to kernels.
     pub(crate) lowered: Graph,
     pub(crate) code: ProgramCode,
 }
 
 impl CompileCache {
-    /// The variable of the environment that names the folder of a user; an empty one keeps nothing.
+    /// Environment variable that names the folder of the cache; if it is empty, nothing is cached.
     pub const FOLDER: &str = "MIND_CACHE";
 
-    /// The most bytes of a cache unless its user says otherwise: 1 GiB.
+    /// Default size limit in bytes: 1 GiB.
     pub const LIMIT: u64 = 1 << 30;
 
-    /// The cache in `folder`, which is made if it is not there, and whose files are never more than `limit` bytes.
+    /// Opens the cache in `folder`, which is created if it does not exist. Programs and schedules take at most `limit`
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made, or somebody else may write to it; the file of this program is not known.
+    /// Errors if the folder cannot be created, if other users may write to it, or if the file of this program is
+    /// unknown.
     pub fn open(folder: &Path, limit: u64) -> io::Result<CompileCache> {
-        let unknown = || io::Error::other("the file of this program is not known");
+        let unknown = || io::Error::other("the file of this program is unknown");
         Ok(CompileCache {
             store: Store::open(folder, limit)?,
             identity: identity::identity().ok_or_else(unknown)?,
@@ -106,8 +109,8 @@ impl CompileCache {
         })
     }
 
-    /// The folder that users have what can be made again in, as the variables of their environment say: that of
-    /// `MIND_CACHE`, or one of the system's; `None` if there is none.
+    /// Returns the default folder, from environment variables: that of `MIND_CACHE`, or else the user's cache folder of
+    /// the system. Returns `None` if caching is off or no folder is known.
     pub fn usual_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         if let Some(folder) = variable(CompileCache::FOLDER) {
             return (!folder.is_empty()).then(|| folder.into());
@@ -125,7 +128,7 @@ impl CompileCache {
         }
     }
 
-    /// What it holds.
+    /// Returns the contents and hit counts.
     pub fn stats(&self) -> CacheStats {
         let (programs, schedules, bytes) = self.store.size();
         let (models, model_bytes) = panels::size(self.store.folder());
@@ -142,16 +145,16 @@ impl CompileCache {
         }
     }
 
-    /// Where what is made of the weights in `files` is kept, for a model and settings.
+    /// Returns the location of the packed weights for the model and the weight files in `of`, compiled with `settings`.
     ///
     /// # Errors
     ///
-    /// A file that is not there.
+    /// Errors if a file does not exist.
     pub(crate) fn packing(&self, settings: &str, of: (&str, &[PathBuf])) -> io::Result<Packing> {
         Packing::of(self.store.folder(), &self.identity, settings, of)
     }
 
-    /// What a module is looked for by that is compiled as `settings` say.
+    /// Returns the lookup of module `g`, compiled with `settings`.
     pub(crate) fn request(&self, g: &Graph, settings: &str) -> Request {
         let image = Image::of(g);
         let mut hasher = blake3::Hasher::new();
@@ -170,7 +173,7 @@ impl CompileCache {
         }
     }
 
-    /// What is kept of the module of `request`; `None` if nothing is.
+    /// Returns the cached program of `request`.
     pub(crate) fn load(&self, request: &Request, registry: &Registry) -> Option<Entry> {
         let contents = self.store.load(request.key);
         let entry = contents.and_then(|contents| Entry::read(&contents, &request.given, registry));
@@ -183,23 +186,23 @@ impl CompileCache {
         entry
     }
 
-    /// Keeps what was made of the module of `request`, unless that is a large part of what the cache may hold. A
-    /// cache that cannot be written to keeps nothing.
+    /// Stores the program of `request`, unless it takes a large part of the size limit. Errors of writing are ignored,
+    /// because the cache is only an optimisation.
     pub(crate) fn keep(&self, request: &Request, lowered: &Graph, code: &ProgramCode) {
         let contents = Entry::write(lowered, code, &request.given);
         if contents.len() as u64 <= self.store.most_bytes() {
-            // The program is there all the same.
+            // The program was compiled, so a failed write only costs a later run its cache hit.
             let _ = self.store.store(request.key, &contents);
         }
     }
 
-    /// The note that is kept under these parts of a key by this build; `None` if there is none.
+    /// Returns the tuning record of this build with this key.
     pub(crate) fn note(&self, parts: &[&[u8]]) -> Option<Value> {
         let contents = self.store.load(self.note_key(parts))?;
         serde_json::from_slice(&contents).ok()
     }
 
-    /// Keeps a note. A cache that cannot be written to keeps nothing.
+    /// Stores a tuning record. Errors of writing are ignored.
     pub(crate) fn keep_note(&self, parts: &[&[u8]], note: &Value) {
         let _ = self
             .store
@@ -215,13 +218,13 @@ impl CompileCache {
 }
 
 impl Request {
-    /// What the module is known by.
+    /// Returns the hash of the key.
     pub(crate) fn digest(&self) -> &[u8] {
         self.key.digest()
     }
 }
 
-/// What a module is known by, wherever it stands and whatever its values are called, together with `parts`.
+/// Hashes `parts` and a module; the hash does not depend on source spans or on the labels of values.
 pub(crate) fn digest(parts: &[&[u8]], g: &Graph) -> blake3::Hash {
     let image = Image::without_places(g);
     let mut hasher = blake3::Hasher::new();
@@ -234,17 +237,17 @@ pub(crate) fn digest(parts: &[&[u8]], g: &Graph) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Hashes a part of a key, which ends before the next one begins.
+/// Hashes a part of a key with its length, so that the boundaries of parts are unambiguous.
 fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
     hasher.update(&(part.len() as u64).to_le_bytes());
     hasher.update(part);
 }
 
-/// Where the bytes of a constant are, as a byte.
+/// Tags of the two locations of a constant's bytes.
 mod tag {
-    /// Among those of the module that was compiled.
+    /// Among the constants of the module that was compiled.
     pub(super) const GIVEN: u8 = 0;
-    /// In the file.
+    /// In the file of the entry.
     pub(super) const OWN: u8 = 1;
 }
 
@@ -314,7 +317,7 @@ fn write_code(out: &mut Encoder, code: &ProgramCode) {
     for kernel in &code.kernels {
         let KernelSignature { params, scratch } = kernel.signature;
         out.number(params as u64);
-        // Scratch memory is never of no bytes.
+        // 0 encodes `None`, because scratch memory is never empty.
         out.number(scratch.unwrap_or(0) as u64);
         out.number(kernel.code.len() as u64);
         out.bytes.extend(&kernel.code);
@@ -325,7 +328,7 @@ fn write_code(out: &mut Encoder, code: &ProgramCode) {
     }
 }
 
-/// `contents` are the bytes that `bytes` are read from.
+/// Reads the code of a program. `contents` is the buffer that `bytes` reads from; machine code is sliced from it.
 fn read_code(bytes: &mut Decoder<'_>, contents: &Bytes) -> Option<ProgramCode> {
     let mut code = ProgramCode::default();
     for _ in 0..bytes.count()? {

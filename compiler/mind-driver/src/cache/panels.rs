@@ -1,8 +1,8 @@
-//! Packed weights of models that are kept on disk.
+//! Packed weights of models on disk.
 //!
-//! One file holds what all programs of a model made of their weights. It is named by where the weights are, and says which
-//! build made it, for what, and what the files of weights were: their lengths, the times when they were written and, on
-//! Unix, their numbers on the file system. A file that says something else is written again.
+//! One file holds the packed weights of all programs of a model. Its name is a hash of the paths of the weight files
+//! and the settings. Its header identifies the build, the settings, the model and the weight files (size, modification
+//! time and, on Unix, inode). A file whose header does not match is overwritten.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -19,41 +19,41 @@ use rustc_hash::FxHashMap;
 use super::checksum::{Verification, checksums};
 use super::codec::{Decoder, Encoder};
 
-/// What every file begins with: what it is, and the version of its form.
+/// Magic number and version of the file format.
 const MAGIC: &[u8; 16] = b"mind-opt panels2";
 
-/// Bytes before the table: [`MAGIC`], the hash of the table, and the number of its bytes.
+/// Size in bytes of the header before the table: [`MAGIC`], the hash of the table, and its length.
 const HEADER: usize = 64;
 
-/// Alignment of what a program made: that of pages, so that the system reads no page for two programs.
+/// Alignment in bytes of the data of a program: the page size, so that two programs do not share a page.
 const ALIGNMENT: u64 = 4096;
 
-/// What the weights of a model are packed for, and where they are.
+/// Location and expected header of the packed weights of a model.
 #[derive(Debug)]
 pub struct Packing {
     path: PathBuf,
-    /// What a file must say to be what would be packed.
+    /// Hash of the build, the settings, the model and the weight files, compared with that of the file.
     identity: String,
 }
 
-/// What programs made of the weights of a model, as a file has it.
+/// Packed weights loaded from a file, by program.
 #[derive(Debug)]
 pub struct KeptPanels {
     parts: FxHashMap<String, Bytes>,
-    /// Whether a part was asked for that is not there.
+    /// Whether a part was requested that the file lacks.
     lacks_some: AtomicBool,
     verification: Verification,
 }
 
-/// Where in the file what one program made of its weights is.
+/// Range of the packed weights of one program in the file.
 struct Place {
     start: u64,
     bytes: u64,
 }
 
 impl Packing {
-    /// The packing of the weights in `files` by the build `build`, for the settings `settings` and the model `model`; `folder`
-    /// has the files of packed weights.
+    /// Returns the packing of the weights in `files` by the build `build`, for `settings` and `model`. The file of
+    /// packed weights is in `folder`.
     pub(super) fn of(
         folder: &Path,
         build: &str,
@@ -82,13 +82,14 @@ impl Packing {
         })
     }
 
-    /// What is kept; `None` if nothing is, if it is of other weights or another build, or if its table is damaged. Whether the
-    /// rest is, threads find out from now on, and [`KeptPanels::is_whole`] says.
+    /// Loads the file; returns `None` if it does not exist, if its weights or build differ, or if its table is damaged.
+    /// The data is verified in the background, see [`KeptPanels::is_whole`].
     pub fn load(&self) -> Option<KeptPanels> {
         let file = File::open(&self.path).ok()?;
-        // SAFETY: such files are never written once they have their name, and the folder is this user's alone.
+        // SAFETY: files are not modified after the rename that creates them, and only this user may write to the
+        // folder.
         let map = unsafe { Mmap::map(&file) }.ok()?;
-        // All of it is read soon, from the front on. Without the advice it is read all the same.
+        // The whole file is read soon, from front to back; the advice is optional.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::WillNeed);
         let map = Bytes::from_owner(map);
@@ -120,11 +121,11 @@ impl Packing {
         })
     }
 
-    /// Keeps what programs made of the weights, by the names of the parts of the model.
+    /// Stores the packed weights of the programs, by the names of the parts of the model.
     ///
     /// # Errors
     ///
-    /// The file could not be written.
+    /// Errors if the file cannot be written.
     pub fn keep<'p>(
         &self,
         parts: impl IntoIterator<Item = (String, &'p BoundProgram)>,
@@ -188,10 +189,10 @@ impl Packing {
 }
 
 impl KeptPanels {
-    /// The program of a part, bound to what it made of its weights before; `None` if that is not kept.
+    /// Binds the program of a part to its packed weights from the file; returns `None` if the file lacks them.
     pub fn restored(&self, part: &str, program: &Arc<Program>) -> Option<BoundProgram> {
-        // SAFETY: the file says that this build made it, of these weights, for this part of this model, and settings
-        // that decide which program that has.
+        // SAFETY: the header confirms that this build packed these weights for this part of this model, with the same
+        // settings, and the program depends on nothing else.
         let restored = self
             .parts
             .get(part)
@@ -202,18 +203,18 @@ impl KeptPanels {
         restored
     }
 
-    /// Whether no byte is damaged; waits until that is known.
+    /// Returns whether all data is undamaged; waits for the verification.
     pub fn is_whole(&self) -> bool {
         self.verification.is_whole()
     }
 
-    /// Whether the file is to be written again: a part was asked for that is not there, or is damaged.
+    /// Returns whether the file has to be rewritten: a requested part is missing or data is damaged.
     pub fn lacks_some(&self) -> bool {
         self.lacks_some.load(Ordering::Relaxed) || !self.is_whole()
     }
 }
 
-/// The files of packed weights in a folder, and their bytes.
+/// Returns the number and the total size of the files of packed weights in a folder.
 pub(super) fn size(folder: &Path) -> (usize, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.path().extension().is_some_and(|own| own == "panels"));
@@ -221,7 +222,7 @@ pub(super) fn size(folder: &Path) -> (usize, u64) {
     sizes.fold((0, 0), |(count, all), bytes| (count + 1, all + bytes))
 }
 
-/// What the file system calls a file.
+/// Returns the inode of a file.
 #[cfg(unix)]
 fn number(metadata: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)

@@ -1,4 +1,4 @@
-//! A folder of files that are known by what is in them.
+//! Content-addressed store.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,25 +9,25 @@ use std::time::SystemTime;
 use memmap2::Mmap;
 use mind_ir::Bytes;
 
-/// What every file begins with: what it is, and the version of its form.
+/// Magic number and version of the file format.
 const MAGIC: &[u8; 16] = b"mind-opt cache 1";
 
-/// Bytes before the contents: [`MAGIC`], and the hash of the contents.
+/// Size in bytes of the header: [`MAGIC`] and the hash of the contents.
 const HEADER: usize = 64;
 
-/// What a file holds.
+/// The kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A program.
     Program,
-    /// A schedule that was measured.
+    /// A measured schedule.
     Schedule,
 }
 
 impl Kind {
     const ALL: [Kind; 2] = [Kind::Program, Kind::Schedule];
 
-    /// What the names of such files end with.
+    /// Returns the file name extension.
     const fn extension(self) -> &'static str {
         match self {
             Kind::Program => "mind",
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// What contents are filed under.
+/// Key of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     kind: Kind,
@@ -44,31 +44,31 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The key that is a hash.
     pub(super) fn new(kind: Kind, hash: blake3::Hash) -> Key {
         Key { kind, hash }
     }
 
-    /// The hash.
+    /// Returns the hash.
     pub(super) fn digest(&self) -> &[u8] {
         self.hash.as_bytes()
     }
 }
 
-/// A folder of files. Processes may share it: a file comes to be by a change of its name, and never changes.
+/// A folder of immutable files. Processes may share it, because files are written under a temporary name and renamed
+/// atomically.
 #[derive(Debug)]
 pub(super) struct Store {
     folder: PathBuf,
-    /// The most bytes of all files.
+    /// Limit on the total size in bytes.
     limit: u64,
 }
 
 impl Store {
-    /// The store in `folder`, which is made if it is not there.
+    /// Opens the store in `folder`, which is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made, or somebody else may write to it.
+    /// Errors if the folder cannot be created, or if other users may write to it.
     pub(super) fn open(folder: &Path, limit: u64) -> io::Result<Store> {
         create(folder)?;
         check_owner(folder)?;
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// The most bytes of the contents of one file: a quarter of the limit.
+    /// Returns the size limit in bytes of one entry: a quarter of the total.
     pub(super) fn most_bytes(&self) -> u64 {
         self.limit / 4
     }
@@ -91,11 +91,12 @@ impl Store {
         self.limit
     }
 
-    /// The contents that are filed under `key`; `None` if there are none, or they are damaged.
+    /// Returns the entry of `key`; `None` if it does not exist or is damaged. A damaged entry is removed.
     pub(super) fn load(&self, key: Key) -> Option<Bytes> {
         let path = self.path(key);
         let file = File::open(&path).ok()?;
-        // SAFETY: files of the store are never written once they have their name, and the folder is this user's alone.
+        // SAFETY: files are not modified after the rename that creates them, and only this user may write to the
+        // folder.
         let map = unsafe { Mmap::map(&file) }.ok()?;
         let (header, contents) = map.split_at_checked(HEADER)?;
         let is_whole = header.starts_with(MAGIC)
@@ -104,19 +105,18 @@ impl Store {
             let _ = fs::remove_file(&path);
             return None;
         }
-        // Used now: the oldest files are removed first. A folder that is read-only serves all the same.
+        // Marks the entry as recently used for the eviction; fails without harm if the folder is read-only.
         let _ = file.set_modified(SystemTime::now());
         Some(Bytes::from_owner(map).slice(HEADER..))
     }
 
-    /// Files `contents` under `key`, and removes the files that were not used for the longest time if all are more than
-    /// the limit.
+    /// Stores `contents` under `key`, and evicts the least recently used entries if the limit is exceeded.
     ///
     /// # Errors
     ///
-    /// The file could not be written.
+    /// Errors if the file cannot be written.
     pub(super) fn store(&self, key: Key, contents: &[u8]) -> io::Result<()> {
-        /// Tells the files that threads of this process write at one time.
+        /// Distinguishes the temporary files of concurrent threads of this process.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let partial = self
@@ -135,7 +135,7 @@ impl Store {
         written
     }
 
-    /// How many programs and schedules there are, and the bytes of all.
+    /// Returns the number of programs, the number of schedules, and the total size in bytes.
     pub(super) fn size(&self) -> (usize, usize, u64) {
         let files = self.files();
         let [programs, schedules] =
@@ -175,7 +175,7 @@ impl Store {
             if bytes <= self.limit {
                 break;
             }
-            // Another process may have removed it, or (on Windows) use it.
+            // Removal fails if another process has removed the file or, on Windows, has it open.
             let _ = fs::remove_file(&file.path);
             bytes -= file.bytes;
         }
@@ -204,21 +204,21 @@ fn create(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Checks that nobody else can put code into the folder, which this process would run.
+/// Checks that other users cannot place code in the folder, because this process would run it.
 ///
 /// # Errors
 ///
-/// Somebody else can.
+/// Errors if other users can.
 #[cfg(unix)]
 fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let metadata = fs::metadata(folder)?;
-    // SAFETY: it takes nothing and cannot fail.
+    // SAFETY: `geteuid` has no preconditions and cannot fail.
     let user = unsafe { libc::geteuid() };
     if metadata.uid() == user && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
-    Err(io::Error::other("others may write to it"))
+    Err(io::Error::other("other users may write to it"))
 }
 
 #[cfg(not(unix))]
@@ -295,6 +295,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
         let refused = Store::open(folder.path(), 1).expect_err("anybody may write to it");
-        assert_eq!(refused.to_string(), "others may write to it");
+        assert_eq!(refused.to_string(), "other users may write to it");
     }
 }

@@ -1,8 +1,8 @@
-//! Comments, carried from a text to its canonical form.
+//! Carries comments from a source text over to its canonical form.
 //!
-//! A comment belongs to a statement: the one that ends on its line, the one around it, or the next one below it.
-//! Statements are found again by what they define: a value, a type, a symbol; where nothing else tells them
-//! apart, by their order.
+//! A comment belongs to a statement: the one that ends on its line, else the one that encloses it, else the next one.
+//! Statements of the two texts are matched by the name they define (a value, type or symbol), or by their order if they
+//! define no name.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,15 +15,15 @@ use super::lines;
 use super::mil;
 use super::split::Split;
 
-/// What a statement is found again by.
+/// Identifies a statement in both texts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {
     word: String,
-    /// How many statements with this word come before it.
+    /// Number of preceding statements with the same word.
     repeat: usize,
 }
 
-/// Where the comments of one statement stand.
+/// Positions of the comments of one statement.
 #[derive(Default, Debug)]
 struct Comments {
     above: Vec<Range<usize>>,
@@ -31,17 +31,17 @@ struct Comments {
 }
 
 impl Comments {
-    /// In the order of the text.
+    /// Returns the comments in text order.
     fn places(&self) -> impl Iterator<Item = &Range<usize>> {
         self.above.iter().chain(&self.behind)
     }
 }
 
-/// `printed`, which is what `source` says, with the comments of `source`.
+/// Inserts the comments of `source` into `printed`, its canonical form.
 ///
 /// # Errors
 ///
-/// A comment at a statement that is not in `printed`.
+/// Errors if a comment belongs to a statement that `printed` lacks.
 pub(super) fn carry_over(
     source: &str,
     printed: &str,
@@ -71,7 +71,7 @@ pub(super) fn carry_over(
     if let Some(place) = left.min_by_key(|place| place.start) {
         let span = Span::new(place.start as u32, place.end as u32);
         return Err(Diagnostic::error(span, "this comment cannot be kept")
-            .label("the canonical form has no such line")
+            .label("the canonical form has no line for it")
             .help("`--drop-comments` formats without comments")
             .into());
     }
@@ -82,7 +82,7 @@ pub(super) fn carry_over(
     Ok(text)
 }
 
-/// Where the comments of every statement are, and those after the last one.
+/// Returns the comments of each statement, and those after the last statement.
 fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<Range<usize>>) {
     let Split {
         statements,
@@ -118,7 +118,7 @@ fn split(source: &str, format: Format) -> Split {
     }
 }
 
-/// Names statements in the order of their text.
+/// Assigns keys to statements in text order.
 struct Keys {
     format: Format,
     seen: HashMap<String, usize>,

@@ -1,4 +1,4 @@
-//! Texts whose statements are lines: mic@1, mic@2 and Core text.
+//! Formats with one statement a line: mic@1, mic@2 and Core text.
 
 use mind_text::is_interface_line;
 
@@ -6,7 +6,7 @@ use crate::formats::Format;
 
 use super::split::{Split, Statement};
 
-/// The lines of `text` that say something, and its comments.
+/// Splits `text` into statements and comments.
 pub(super) fn split(text: &str) -> Split {
     let (mut split, mut at) = (Split::default(), 0);
     for line in text.split_inclusive('\n') {
@@ -29,7 +29,7 @@ pub(super) fn split(text: &str) -> Split {
     split
 }
 
-/// Where the comment of `line` starts, quoted text aside.
+/// Returns the offset of the comment of `line`; a `#` in quotes does not start a comment.
 fn comment(line: &str) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (at, c) in line.char_indices() {
@@ -44,9 +44,9 @@ fn comment(line: &str) -> Option<usize> {
     None
 }
 
-/// What tells a statement from most others.
+/// Returns the word that identifies a statement.
 ///
-/// Tables of types and symbols are made anew, so that their entries are known by what they say.
+/// The tables of types and symbols are renumbered when printing, so their entries are identified by their contents.
 pub(super) fn word(statement: &str, format: Format) -> String {
     let (first, rest) = statement
         .split_once(char::is_whitespace)
@@ -58,15 +58,15 @@ pub(super) fn word(statement: &str, format: Format) -> String {
         Format::Mic2 if is_entry(first, 'T') => format!("T {}", spaced(rest)),
         Format::Mic1 if is_entry(first, 'T') => format!("T {}", spaced(rest).replace(' ', "")),
         Format::Mic1 if is_entry(first, 'S') => format!("S {}", rest.trim()),
-        // Values of mic@2 have no names, so that they are known by their order.
+        // Values of mic@2 have no names and are matched by their order.
         Format::Mic2 if first != "O" => "value".to_owned(),
-        // `%0=Input` without a blank is one word.
+        // In `%0=Input` the value and the op are one word.
         _ if !is_mic && first.starts_with('%') => {
             let digits = first[1..].bytes().take_while(u8::is_ascii_digit).count();
             first[..1 + digits].to_owned()
         }
         Format::Core if is_interface_line(first) => {
-            // The first entry of the line, or the name of its input.
+            // The first entry of the line, or the name of its input, for example `author` in `metadata author="a"`.
             let end = rest.find(['=', '{']).unwrap_or(rest.len());
             format!("{first} {}", rest[..end].trim())
         }
@@ -74,12 +74,12 @@ pub(super) fn word(statement: &str, format: Format) -> String {
     }
 }
 
-/// The words with one blank between them.
+/// Separates the words with single blanks.
 fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `T0`, `T17`.
+/// Returns whether `word` names an entry of `table`, for example `T17` of `T`.
 fn is_entry(word: &str, table: char) -> bool {
     let digits = word.strip_prefix(table);
     digits.is_some_and(|digits| {

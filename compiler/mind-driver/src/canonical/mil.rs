@@ -1,11 +1,11 @@
-//! MIL, whose statements may span lines and share them.
+//! MIL, whose statements may span several lines or share one.
 
 use super::split::{Split, Statement};
 
-/// The statements of `text`, a program that can be read, and its comments.
+/// Splits `text`, a valid program, into statements and comments.
 ///
-/// A statement is what canonical text has on a line: up to its semicolon, the head of a program, of a function
-/// or of a block up to its brace, or the end of a block from its brace.
+/// A statement is a line of the canonical form: text up to a semicolon, the head of a program, function or block up to
+/// its opening brace, or the end of a block from its closing brace.
 pub(super) fn split(text: &str) -> Split {
     let mut cutter = Cutter::default();
     let mut at = 0;
@@ -40,28 +40,29 @@ pub(super) fn split(text: &str) -> Split {
 #[derive(Default)]
 struct Cutter {
     split: Split,
-    /// The statement that has begun.
+    /// The current statement.
     open: Option<Statement>,
-    /// How many parentheses and brackets are open.
+    /// Nesting depth of parentheses and brackets.
     brackets: usize,
-    /// How many braces are open, those within brackets aside.
+    /// Nesting depth of braces outside of brackets.
     blocks: usize,
-    /// Whether the outermost bracket was closed just now.
+    /// Whether the last token closed the outermost bracket.
     closed: bool,
 }
 
 impl Cutter {
-    /// Adds what stands at `at` to the statement, which it may begin or end.
+    /// Adds the character at `at` to the current statement; it may begin or end a statement.
     fn mark(&mut self, at: usize, c: char) {
         let outside = self.brackets == 0;
-        // Between parts of a program's head, in front of each block of an op, and at the end of a block.
+        // A statement ends between the parts of a program's head, before each block of an op, and before a closing
+        // brace.
         if outside && (c == '}' || self.closed && (c == '(' || self.blocks == 0)) {
             self.finish();
         }
         self.token(at, c.encode_utf8(&mut [0; 4]));
         match c {
             '(' | '[' => self.brackets += 1,
-            // The text can be read, so that nothing closes what is not open.
+            // The text is valid, so brackets are balanced.
             ')' | ']' => {
                 self.brackets = self.brackets.saturating_sub(1);
                 self.closed = self.brackets == 0;
@@ -76,7 +77,7 @@ impl Cutter {
         }
     }
 
-    /// Adds `token`, which stands at `at`, to the statement.
+    /// Appends the token at offset `at` to the current statement.
     fn token(&mut self, at: usize, token: &str) {
         let open = self.open.get_or_insert_with(|| Statement {
             code: String::new(),
@@ -96,7 +97,7 @@ impl Cutter {
     }
 }
 
-/// What tells a statement from most others: the value that it defines, or how it begins.
+/// Returns the word that identifies a statement: the value it defines, or else its first word.
 pub(super) fn word(statement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some(equals) = outermost_equals(statement) {
@@ -109,7 +110,8 @@ pub(super) fn word(statement: &str) -> String {
     statement[..length.max(first)].to_owned()
 }
 
-/// Where the first `=` outside of parentheses and brackets stands; those inside name arguments.
+/// Returns the offset of the first `=` outside of parentheses and brackets; inside they separate argument names from
+/// values.
 fn outermost_equals(statement: &str) -> Option<usize> {
     let mut depth = 0i32;
     statement.bytes().position(|byte| {

@@ -1,4 +1,4 @@
-//! Texts in the canonical form of their format: modules by [`canonical`], rule files by [`format_rules`].
+//! Canonical forms of texts: modules by [`canonical`], rule files by [`format_rules`].
 
 mod comments;
 mod lines;
@@ -11,12 +11,13 @@ use mind_diag::Diagnostics;
 use mind_ir::Graph;
 pub use mind_rules::{Comments, format_rules};
 
-/// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
-/// that open.
+/// Returns the canonical form of `source`, whose module is `g`. The final line end is that of `source`, except in
+/// formats that prescribe it.
 ///
 /// # Errors
 ///
-/// An op that the format cannot say; a comment to keep that has no place in the canonical form.
+/// Errors if the format cannot express an op, or if a comment to keep belongs to a statement that the canonical form
+/// lacks.
 pub fn canonical(
     formats: &Formats,
     format: Format,

@@ -1,20 +1,20 @@
-//! What a text is cut into.
+//! Statements and comments of a text.
 
 use std::ops::Range;
 
-/// A text in its statements and comments, each in the order of the text.
+/// The statements and comments of a text, each in text order.
 #[derive(Default, Debug)]
 pub(super) struct Split {
     pub(super) statements: Vec<Statement>,
-    /// Where the comments stand, each up to the end of its line.
+    /// Positions of the comments, each up to the end of its line.
     pub(super) comments: Vec<Range<usize>>,
 }
 
-/// What canonical text has on a line of its own.
+/// A line of the canonical form.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Statement {
-    /// What it says, without comments.
+    /// Its text without comments.
     pub(super) code: String,
-    /// From its first byte to its last.
+    /// Its byte range in the text.
     pub(super) place: Range<usize>,
 }

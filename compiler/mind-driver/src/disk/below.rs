@@ -1,4 +1,4 @@
-//! Files below a folder that somebody else packed: nothing outside of the folder is opened.
+//! Files of untrusted packages: paths that leave the package's folder are refused.
 
 use std::io;
 use std::path::Path;
@@ -7,17 +7,17 @@ use crate::host::names_below;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-/// Opens the regular file `below` the folder `root`. Symbolic links are followed as long as they stay inside.
+/// Opens the regular file `below` in the folder `root`. Symbolic links are followed only within the folder.
 ///
 /// # Errors
 ///
-/// A path that leaves the folder, by its names or by a symbolic link; anything but a regular file; what the file
-/// system reports.
+/// Errors if the path leaves the folder, through `..` or a symbolic link, if it is not a regular file, or if the file
+/// system reports an error.
 pub(super) fn open(root: &Path, below: &Path) -> io::Result<std::fs::File> {
     names_below(below)?;
     let folder = Dir::open_ambient_dir(here(root), ambient_authority())?;
-    // The file is checked by name first, since opening a device may have effects, and once it is open, since it may
-    // have been exchanged.
+    // The type is checked before opening, because opening a device may have side effects, and after opening, because
+    // the file may have been replaced in between.
     regular(&folder.metadata(below).map_err(explained)?)?;
     let file = folder.open_with(below, &reading()).map_err(explained)?;
     regular(&file.metadata()?)?;
@@ -38,7 +38,7 @@ fn reading() -> OpenOptions {
     #[cfg(unix)]
     {
         use cap_std::fs::OpenOptionsExt;
-        // Opening a pipe must not wait for its writer.
+        // Opening a pipe must not block until it has a writer.
         options.custom_flags(libc::O_NONBLOCK);
     }
     options
@@ -55,9 +55,9 @@ fn regular(found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// `error` in the user's words where a path was refused for leaving the folder.
+/// Replaces the error for a path that leaves the folder by one that explains it.
 fn explained(error: io::Error) -> io::Error {
-    // Refused by `cap_std` itself, not by the system.
+    // An error without an OS code comes from `cap_std`.
     if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
         return leaves();
     }

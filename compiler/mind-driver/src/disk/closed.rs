@@ -1,14 +1,14 @@
-//! What stands in the place of `below` where the feature of that name is off: no format that is read names files.
+//! Replacement for `below` without the feature of that name, when no enabled format refers to other files.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens nothing.
+/// Refuses to open any file.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`], always.
+/// Always errors with [`io::ErrorKind::Unsupported`].
 pub(super) fn open(_: &Path, _: &Path) -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }

@@ -1,4 +1,4 @@
-//! The files of the machine.
+//! [`FileSystem`] on the operating system's files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ mod package;
 
 pub use package::write_package;
 
-/// The files of the machine. A file that is written comes into its place as a whole.
+/// The operating system's files. Files are written under a temporary name and renamed atomically.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -65,7 +65,7 @@ impl FileSystem for Disk {
         let partial = partial_name(path);
         let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
         if written.is_err() {
-            // Best effort: the error that matters is the one already in hand.
+            // Best effort: the first error is reported.
             let _ = fs::remove_file(&partial);
         }
         written
@@ -88,11 +88,11 @@ fn mapped(file: File) -> io::Result<Contents> {
     if !metadata.is_file() || metadata.len() == 0 {
         return Ok(Box::new(read_up_to(file, u64::MAX)?));
     }
-    // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
+    // SAFETY: the map is read-only; callers guarantee that the file is not modified while it is mapped.
     Ok(Box::new(Mapped(unsafe { Mmap::map(&file)? })))
 }
 
-/// A file that the system reads where its bytes are looked at.
+/// A memory-mapped file.
 struct Mapped(Mmap);
 
 impl Deref for Mapped {
@@ -106,14 +106,14 @@ impl Deref for Mapped {
 impl FileBytes for Mapped {
     #[cfg(unix)]
     fn release(&self) {
-        // SAFETY: the map is of a file and is never written, so that pages that are dropped are read anew.
+        // SAFETY: the map is file-backed and never written, so dropped pages are read from the file again.
         let advised = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
-        // Advice that is not taken costs memory and nothing else.
+        // If the advice fails, only memory is wasted.
         let _ = advised;
     }
 }
 
-/// A name beside `path`, for the bytes that are not all there yet.
+/// Returns a temporary name in the folder of `path`.
 pub fn partial_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
@@ -123,7 +123,7 @@ pub fn partial_name(path: &Path) -> PathBuf {
 fn read_file(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len().min(limit);
     let mut bytes = Vec::new();
-    // The length is what most files turn out to have; reading takes what memory it needs.
+    // The length is only a hint, because a file may grow or have no fixed length.
     let _ = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
     read_into(bytes, file, limit)
 }
@@ -149,7 +149,7 @@ fn read_into(mut bytes: Vec<u8>, source: impl Read, limit: u64) -> io::Result<Ve
 mod tests {
     use super::*;
 
-    /// Bytes of the map of `file` that are in memory.
+    /// Returns how many bytes of the map of `file` are resident.
     fn resident(file: &Path) -> u64 {
         let text = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
         let name = file.display().to_string();
@@ -164,7 +164,7 @@ mod tests {
         let file = std::env::temp_dir().join(format!("mind-mapped-{}", std::process::id()));
         let bytes: Vec<u8> = (0..1 << 20).map(|at: u32| at as u8).collect();
         fs::write(&file, &bytes).expect("a file");
-        // SAFETY: nothing changes the file.
+        // SAFETY: the file is not modified.
         let map = unsafe { Mmap::map(&File::open(&file).expect("the file")) };
         let mapped = Mapped(map.expect("a map"));
         assert!(*mapped == *bytes);

@@ -1,4 +1,4 @@
-//! Folders that are written as a whole.
+//! Atomic writing of package folders.
 
 use std::fs;
 use std::io;
@@ -6,15 +6,15 @@ use std::path::Path;
 
 use super::partial_name;
 
-/// What every package holds, by which an older one is known.
+/// The file that marks a folder as a package.
 const MANIFEST: &str = "Manifest.json";
 
-/// Writes a folder of files beside `folder` and puts it in its place, where nothing, an empty folder or an older
-/// package may be. `making` is called with the path of each file and folder before it is made.
+/// Writes a package under a temporary name and renames it to `folder`, replacing an empty folder or an older package.
+/// `making` is called with the path of each file and folder before it is created.
 ///
 /// # Errors
 ///
-/// What the file system reports; something else in that place.
+/// Errors if `folder` is something else, or if the file system reports an error.
 pub fn write_package(
     folder: &Path,
     files: &[(&Path, &[u8])],
@@ -24,7 +24,7 @@ pub fn write_package(
         let is_empty = fs::read_dir(folder)?.next().is_none();
         if !is_empty {
             return Err(io::Error::other(
-                "is a folder that holds something else than a package",
+                "the folder is not empty and does not hold a package",
             ));
         }
     }
@@ -32,7 +32,7 @@ pub fn write_package(
     let written = fill(&partial, files, making);
     let placed = written.and_then(|()| replace(&partial, folder));
     if placed.is_err() {
-        // The error that matters is the one already in hand.
+        // The first error is reported.
         let _ = fs::remove_dir_all(&partial);
     }
     placed
@@ -61,7 +61,7 @@ fn fill(partial: &Path, files: &[(&Path, &[u8])], making: &mut dyn FnMut(&Path))
     Ok(())
 }
 
-/// Puts `new` in the place of `folder`.
+/// Renames `new` to `folder`; an existing folder is moved away first and then removed.
 fn replace(new: &Path, folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return fs::rename(new, folder);
@@ -71,7 +71,7 @@ fn replace(new: &Path, folder: &Path) -> io::Result<()> {
     let old = folder.with_file_name(name);
     fs::rename(folder, &old)?;
     if let Err(error) = fs::rename(new, folder) {
-        // The error that matters is the one already in hand.
+        // The first error is reported.
         let _ = fs::rename(&old, folder);
         return Err(error);
     }
@@ -99,7 +99,7 @@ mod tests {
             |folder: &Path, files: &[(&Path, &[u8])]| write_package(folder, files, &mut |_| {});
         write(&folder, &[manifest]).expect("in the place of the old one");
         assert!(!folder.join("Data").exists() && folder.join(MANIFEST).is_file());
-        // A file where a folder must be is an error that leaves the old package.
+        // If a path needs a folder where a file is, writing fails and keeps the old package.
         let clash = (Path::new("Manifest.json/below"), b"2".as_slice());
         assert!(write(&folder, &[manifest, clash]).is_err());
         fs::write(place.join("mine"), "").expect("a file");

@@ -1,4 +1,4 @@
-//! A page that shows one module.
+//! HTML page of one module.
 
 use mind_draw::{Drawing, STYLE, escape, svg_figure};
 
@@ -8,7 +8,7 @@ h1{font-size:1.3rem;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;border:1px solid #8a94a355;border-radius:8px}
 pre{overflow-x:auto;padding:12px;font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}";
 
-/// The drawing with the module's text below, on a page that needs no other file.
+/// Returns a self-contained page with the drawing and the module's text.
 pub fn html(drawing: &Drawing, name: &str, text: &str) -> String {
     let (name, text, figure) = (escape(name), escape(text), svg_figure(drawing));
     format!(

@@ -1,4 +1,4 @@
-//! Drawings of modules: what computes what.
+//! Drawings of a module's data flow.
 
 mod html;
 mod module;

@@ -1,4 +1,4 @@
-//! A module as boxes and edges.
+//! Draws a module as boxes and edges.
 
 use mind_core::ops::input::Input;
 use mind_draw::{DrawBox, Drawing, Edge, Fill, Row, cut};
@@ -8,12 +8,12 @@ use mind_ir::{BlockId, Graph, OpId, ValueId};
 use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
 
-/// The most rows of a body.
+/// Limit on the rows of a body.
 const BODY_ROWS: usize = 14;
-/// The most characters of a row.
+/// Limit on the characters of a row.
 const ROW: usize = 44;
 
-/// The drawing of a verified module: a box for each op.
+/// Draws a verified module with a box for each op.
 pub fn module(g: &Graph) -> Drawing {
     let mut translation = Translation {
         g,
@@ -27,7 +27,7 @@ pub fn module(g: &Graph) -> Drawing {
     translation.drawing
 }
 
-/// The blocks that are drawn: the module's own, or those of the functions that are all it holds.
+/// Returns the blocks to draw: the module's body, or the bodies of its functions if it holds nothing else.
 fn blocks(g: &Graph) -> Vec<BlockId> {
     let mut blocks = vec![g.body()];
     loop {
@@ -89,7 +89,7 @@ impl Translation<'_> {
         let is_leaf = matches!(fill, Fill::Input | Fill::Param | Fill::Constant);
         let types = g.results(op).into_iter().map(|value| g.type_text(value));
         let mut rows: Vec<String> = types.collect();
-        // What is called differently, or holds other numbers, is the same otherwise.
+        // Ops are alike if they differ only in names and constants.
         let mut like = format!("{} {}", name(g, op), rows.join(" "));
         for attr in attributes(g, op) {
             if !is_leaf {
@@ -154,7 +154,7 @@ impl Translation<'_> {
     }
 }
 
-/// The op as Core text names it.
+/// Returns the op's name in Core text.
 fn name(g: &Graph, op: OpId) -> &'static str {
     let def = g.def(op);
     def.names.core.unwrap_or(def.name)
@@ -175,10 +175,10 @@ fn labels_of(g: &Graph, values: &[ValueId]) -> String {
     labels(g, values.iter().copied())
 }
 
-/// The attributes that differ from their defaults, one by one.
+/// Returns the texts of the attributes that differ from their defaults.
 fn attributes(g: &Graph, op: OpId) -> impl Iterator<Item = String> {
     let rows = g.attrs(op).iter().zip(g.def(op).attrs);
-    // The colour of a box says whether it is a parameter.
+    // The colour of a box shows whether an input is a parameter.
     let is_input = g.view::<Input>(op).is_some();
     let set = rows.filter(move |(attr, row)| {
         row.default.as_ref() != Some(*attr) && !(is_input && row.kind == AttrKind::Bool)
@@ -206,7 +206,7 @@ fn text(g: &Graph, attr: &Attr<'_>) -> String {
     }
 }
 
-/// Adds a row for each op in the regions of `op`, and their names to `like`; returns how many there are.
+/// Adds a row for each op in the regions of `op` and appends their names to `like`; returns the number of ops.
 fn body(g: &Graph, op: OpId, rows: &mut Vec<String>, like: &mut String) -> usize {
     let mut count = 0;
     for &region in g.regions(op) {

@@ -1,4 +1,4 @@
-//! Modules that run in a program of the caller's.
+//! Compiled modules for embedding in a program.
 //!
 //! ```
 //! use mind_driver::engine::{Config, Engine};
@@ -39,7 +39,7 @@ use crate::formats::LoadOptions;
 use crate::load::load_module;
 use crate::segments::Segments;
 
-/// An array of the caller's that is read where it is.
+/// A borrowed input array.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     dtype: DType,
@@ -48,7 +48,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The elements of an array of this shape, row-major. That they fill the shape is checked when run.
+    /// Returns a view of row-major elements. Whether they fill the shape is checked when the view is bound or run.
     pub fn new<T: Element + bytemuck::NoUninit>(shape: &'a [usize], elements: &'a [T]) -> View<'a> {
         View {
             dtype: T::DTYPE,
@@ -57,8 +57,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The elements of an array of this dtype and shape in native-order bytes, row-major; truth values are 0 and 1. That
-    /// they fill the shape is checked when run.
+    /// Returns a view of row-major elements in native byte order; booleans are the bytes 0 and 1. Whether they fill the
+    /// shape is checked when the view is bound or run.
     pub fn from_bytes(dtype: DType, shape: &'a [usize], bytes: &'a [u8]) -> View<'a> {
         View {
             dtype,
@@ -67,7 +67,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The elements of a tensor.
+    /// Returns a view of a tensor.
     pub fn of(tensor: &'a Tensor) -> View<'a> {
         View {
             dtype: tensor.dtype(),
@@ -77,7 +77,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// An array of the caller's that is written where it is.
+/// A borrowed output array.
 #[derive(Debug)]
 pub struct ViewMut<'a> {
     dtype: DType,
@@ -85,7 +85,7 @@ pub struct ViewMut<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// An array that has room for an output, row-major.
+    /// Returns a view of row-major elements to be written.
     pub fn new<T: Element + bytemuck::Pod>(elements: &'a mut [T]) -> ViewMut<'a> {
         ViewMut {
             dtype: T::DTYPE,
@@ -94,91 +94,91 @@ impl<'a> ViewMut<'a> {
     }
 }
 
-/// Why a call of an executable has no result.
+/// Error of a call of an executable.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
-    /// The module could not be compiled, for the extents of these arrays or for any.
+    /// The module could not be compiled, for the extents of these arrays or for any extents.
     #[error("{0}")]
     Compile(Diagnostics),
-    /// An array that the module has no place for.
+    /// An array has an unknown name.
     #[error("the module has no {kind} `{name}`; it has {known}")]
     Unknown {
-        /// What arrays are given for: `input` or `weight`.
+        /// The kind of array: `input` or `weight`.
         kind: &'static str,
-        /// The name given.
+        /// The unknown name.
         name: String,
-        /// The names that there are.
+        /// The names of the module's arrays.
         known: String,
     },
-    /// An array that is not given.
+    /// An array is missing.
     #[error("no array is given for {kind} `{name}` of type {ty}")]
     Missing {
-        /// What it is: `input` or `weight`.
+        /// The kind of array: `input` or `weight`.
         kind: &'static str,
         /// Its name.
         name: String,
         /// Its type.
         ty: String,
     },
-    /// An array that is given twice.
+    /// An array was passed twice.
     #[error("two arrays are given for {kind} `{name}`")]
     Twice {
-        /// What it is: `input` or `weight`.
+        /// The kind of array: `input` or `weight`.
         kind: &'static str,
         /// Its name.
         name: String,
     },
-    /// An array of another dtype.
+    /// An array has the wrong dtype.
     #[error("`{name}` is {expected}, found {found}")]
     DType {
-        /// The array.
+        /// The name of the array.
         name: String,
-        /// Its dtype.
+        /// The dtype in the module.
         expected: DType,
-        /// That of the array given.
+        /// The dtype of the array.
         found: DType,
     },
-    /// An array of another shape.
+    /// An array has the wrong shape.
     #[error("`{name}` is {expected}, found shape {found:?}")]
     Shape {
-        /// The array.
+        /// The name of the array.
         name: String,
-        /// Its type.
+        /// The type in the module.
         expected: String,
-        /// The shape of the array given.
+        /// The shape of the array.
         found: Vec<usize>,
     },
-    /// There is no one program of the module.
-    #[error("the module runs in parts, since `{op}` decides extents")]
+    /// The module is not a single program, because of an op with a data-dependent shape.
+    #[error("the module is split at `{op}`, whose results have data-dependent shapes")]
     InParts {
         /// The op.
         op: &'static str,
     },
-    /// Another number or size of arrays, or a run that stopped.
+    /// Arrays have the wrong count or size, or the run failed.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// The extents of symbolic dimensions, and of `?`, in the order in which inputs name them.
+/// The extents of the symbolic dimensions and `?` of inputs, in order of declaration.
 type Extents = Vec<usize>;
 
-/// A module and what was compiled of it, for each set of extents.
+/// A module with its compiled programs, one for each set of extents.
 ///
-/// It can be used from any thread, and from several at once. Where an op decides the extents of what it computes, the
-/// module runs in parts: up to that op, the op itself by its `eval`, and what reads its results, which is compiled when
-/// these first have such extents.
+/// It can be used from several threads at once. If an op has a data-dependent shape, the module runs in parts: the ops
+/// before it as machine code, the op itself by its `eval`, and the ops after it as machine code, which is compiled when
+/// their extents first occur.
 pub struct Executable {
     source: Arc<Source>,
 }
 
-/// A module and what was compiled of it.
+/// The shared part of executables and models: a module with its compiled programs.
 struct Source {
     engine: Arc<Engine>,
     graph: Graph,
     plans: Mutex<FxHashMap<Extents, Plan>>,
 }
 
-/// What a module is compiled to for one set of extents.
+/// The compiled form of a module for one set of extents.
 #[derive(Clone)]
 enum Plan {
     Whole(Arc<Program>, Arc<Segments>),
@@ -186,11 +186,11 @@ enum Plan {
 }
 
 impl Executable {
-    /// An executable of a verified module. One whose extents are all known is compiled at once.
+    /// Creates an executable of a verified module. A module without symbolic or unknown extents is compiled at once.
     ///
     /// # Errors
     ///
-    /// An op or extent that cannot be compiled.
+    /// Errors if an op or extent cannot be compiled.
     pub fn new(engine: Arc<Engine>, graph: Graph) -> Result<Executable, Diagnostics> {
         let source = Source {
             engine,
@@ -205,11 +205,11 @@ impl Executable {
         })
     }
 
-    /// An executable of a module in any format.
+    /// Creates an executable of a module in any format.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, or cannot be compiled.
+    /// Errors if the text is invalid or the module cannot be compiled.
     pub fn from_text(engine: Arc<Engine>, text: &str) -> Result<Executable, Diagnostics> {
         let formats = &engine.session().formats;
         let loaded = load_module(
@@ -222,12 +222,12 @@ impl Executable {
         Executable::new(engine, graph)
     }
 
-    /// The inputs that change from run to run, in the order in which runs take them.
+    /// Returns the inputs other than weights, in the order in which runs take them.
     pub fn inputs(&self) -> Vec<InputSpec<'_>> {
         self.specs(false)
     }
 
-    /// The weights, in the order in which [`bind`](Executable::bind) takes them.
+    /// Returns the weights, in the order in which [`bind`](Executable::bind) takes them.
     pub fn params(&self) -> Vec<InputSpec<'_>> {
         self.specs(true)
     }
@@ -237,12 +237,12 @@ impl Executable {
         all.filter(|input| input.param == is_param).collect()
     }
 
-    /// Inputs and weights, in the order in which the module declares them.
+    /// Returns inputs and weights in order of declaration.
     fn graph_inputs(&self) -> Vec<InputSpec<'_>> {
         mind_interp::inputs(&self.source.graph)
     }
 
-    /// At which ops what was compiled so far is cut, for one of the sets of extents that it was compiled for.
+    /// Returns the cut points for one of the sets of extents that were compiled so far.
     pub fn segments(&self) -> Segments {
         let plans = self.source.plans.lock();
         let plans = plans.unwrap_or_else(PoisonError::into_inner);
@@ -253,11 +253,11 @@ impl Executable {
         }
     }
 
-    /// Binds weights. They are packed once for each set of extents, so the arrays must stay as they are.
+    /// Binds weights. They are packed once for each set of extents, so the arrays must not be modified.
     ///
     /// # Errors
     ///
-    /// Another number of weights, another dtype or shape.
+    /// Errors if the number, the dtype or the shape of weights does not match.
     pub fn bind<'m>(&self, params: &[View<'m>]) -> Result<Model<'m>, ExecutionError> {
         let specs = self.params();
         check_count("weights", specs.len(), params.len())?;
@@ -277,9 +277,11 @@ impl Executable {
 }
 
 impl Source {
+    /// Checks an array against its input.
+    ///
     /// # Errors
     ///
-    /// Another dtype, rank or fixed extent, or fewer elements than the shape says.
+    /// Errors if the dtype, the rank, a fixed extent or the number of elements does not match.
     fn check(&self, spec: &InputSpec<'_>, view: &View<'_>) -> Result<(), ExecutionError> {
         let name = || spec.name.to_owned();
         if view.dtype != spec.ty.dtype {
@@ -306,7 +308,7 @@ impl Source {
         })
     }
 
-    /// The dimensions of inputs whose extents are found when run.
+    /// Returns the dimensions of inputs that are symbolic or `?`.
     fn open_dims(&self) -> impl Iterator<Item = (OpId, usize, Dim)> {
         let inputs = mind_interp::inputs(&self.graph).into_iter();
         let dims = inputs.flat_map(|input| {
@@ -317,7 +319,7 @@ impl Source {
         dims.filter(|(_, _, dim)| dim.fixed().is_none())
     }
 
-    /// What the module is for these extents of [`open_dims`](Source::open_dims).
+    /// Returns the plan for these extents of [`open_dims`](Source::open_dims); compiles it on first use.
     fn plan(&self, extents: &[usize]) -> Result<Plan, Diagnostics> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plans.get(extents) {
@@ -356,14 +358,14 @@ impl Source {
     }
 }
 
-/// An executable with its weights. It can be run from any thread, and from several at once.
+/// An executable with bound weights. It can be run from several threads at once.
 pub struct Model<'m> {
     source: Arc<Source>,
     params: Vec<View<'m>>,
     bound: Mutex<FxHashMap<Extents, Bound<'m>>>,
 }
 
-/// What a module is compiled to for one set of extents, with its weights.
+/// The compiled form of a module for one set of extents, with bound weights.
 #[derive(Clone)]
 enum Bound<'m> {
     Whole(Arc<BoundProgram>),
@@ -371,12 +373,13 @@ enum Bound<'m> {
 }
 
 impl<'m> Model<'m> {
-    /// Runs on `inputs` into `outputs`, arrays of the caller's that are read and written where they are.
+    /// Runs on `inputs` and writes the results to `outputs`, without copies of the caller's arrays if the module is a
+    /// single program.
     ///
     /// # Errors
     ///
-    /// Another number of arrays, another dtype or shape, extents that contradict each other, an
-    /// integer division without result, an index out of bounds. Outputs then hold anything.
+    /// Errors if the number, dtype or shape of arrays does not match, if extents contradict each other, if an integer
+    /// division is by zero or overflows, or if an index is out of bounds. The contents of outputs are then unspecified.
     pub fn run(
         &self,
         inputs: &[View<'_>],
@@ -398,11 +401,11 @@ impl<'m> Model<'m> {
         Ok(bound.run(&inputs, &mut outputs)?)
     }
 
-    /// Runs on `inputs` and returns new outputs.
+    /// Runs on `inputs` and returns new tensors.
     ///
     /// # Errors
     ///
-    /// As [`run`](Model::run); no memory for the outputs.
+    /// Errors as [`run`](Model::run), and if the outputs cannot be allocated.
     pub fn run_new(&self, inputs: &[View<'_>]) -> Result<Vec<Tensor>, ExecutionError> {
         let bound = match self.checked(inputs)? {
             Bound::Whole(bound) => bound,
@@ -426,7 +429,7 @@ impl<'m> Model<'m> {
         Ok(ports.iter().zip(outputs).map(tensor).collect())
     }
 
-    /// Copies results into arrays of the caller's.
+    /// Copies results to the caller's arrays.
     fn copy(&self, results: &[Tensor], outputs: &mut [ViewMut<'_>]) -> Result<(), ExecutionError> {
         check_count("outputs", results.len(), outputs.len())?;
         let g = &self.source.graph;
@@ -448,7 +451,7 @@ impl<'m> Model<'m> {
         Ok(())
     }
 
-    /// Inputs and weights by the values that they are.
+    /// Returns inputs and weights by their values in the module.
     fn views<'v>(&self, inputs: &[View<'v>]) -> Views<'v>
     where
         'm: 'v,
@@ -463,7 +466,7 @@ impl<'m> Model<'m> {
         views.collect()
     }
 
-    /// What is bound for `inputs`, which fit the module.
+    /// Checks `inputs` and returns the program for their extents.
     fn checked(&self, inputs: &[View<'_>]) -> Result<Bound<'m>, ExecutionError> {
         let specs = mind_interp::inputs(&self.source.graph).into_iter();
         let specs: Vec<_> = specs.filter(|spec| !spec.param).collect();
@@ -474,11 +477,11 @@ impl<'m> Model<'m> {
         self.bound(&self.extents(inputs))
     }
 
-    /// The program for the extents of `inputs`, bound, for calls without any check but of sizes.
+    /// Returns the bound program for the extents of `inputs`; calls of it check sizes only.
     ///
     /// # Errors
     ///
-    /// As [`run`](Model::run); a module that runs in parts.
+    /// Errors as [`run`](Model::run), and if the module runs in parts.
     pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
         match self.checked(inputs)? {
             Bound::Whole(bound) => Ok(bound),
@@ -528,9 +531,11 @@ impl<'m> Model<'m> {
     }
 }
 
+/// Checks the dtype of an output array.
+///
 /// # Errors
 ///
-/// An array of another dtype than `expected`.
+/// Errors if it is not `expected`.
 fn check_dtype(name: &str, expected: DType, view: &ViewMut<'_>) -> Result<(), ExecutionError> {
     if view.dtype == expected {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Running a module that is cut into parts.
+//! Runs a module that is split at ops with data-dependent shapes.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ use crate::cut::{self, Part};
 use crate::engine::Engine;
 use crate::segments::{Cut, Reason, Segments};
 
-/// Arrays of the caller's by the value of the module that they stand for.
+/// The caller's arrays, by their values in the module.
 pub(super) type Views<'v> = FxHashMap<ValueId, View<'v>>;
 
-/// A module whose inputs have known extents and which is cut.
+/// A module whose inputs have known extents, split into parts.
 pub(super) struct Parts {
     graph: Graph,
     first: Option<Segment>,
     evaluated: Vec<OpId>,
     rest: Option<Segment>,
-    /// The most steps of a loop whose end only running tells.
+    /// Limit on the steps of a loop with a data-dependent trip count.
     max_steps: u64,
 }
 
-/// A part of the module, compiled.
+/// A compiled part of the module.
 struct Segment {
     executable: Executable,
     inputs: Vec<ValueId>,
     outputs: Vec<ValueId>,
 }
 
-/// A cut module with its weights.
+/// A split module with bound weights.
 pub(super) struct BoundParts<'m> {
     parts: Arc<Parts>,
     first: Option<Model<'m>>,
@@ -45,11 +45,11 @@ pub(super) struct BoundParts<'m> {
 }
 
 impl Parts {
-    /// Compiles what can be compiled before a run; `graph` is what was cut.
+    /// Compiles the parts of `graph`, which `cut` was made from.
     ///
     /// # Errors
     ///
-    /// An op that cannot be compiled.
+    /// Errors if an op cannot be compiled.
     pub(super) fn new(
         engine: &Arc<Engine>,
         graph: Graph,
@@ -71,7 +71,7 @@ impl Parts {
         })
     }
 
-    /// At which ops it is cut.
+    /// Returns the cut points.
     pub(super) fn segments(&self) -> Segments {
         let of = |segment: &Option<Segment>| {
             let segment = segment.as_ref();
@@ -85,7 +85,7 @@ impl Parts {
         all
     }
 
-    /// The first op that only running tells the extents of.
+    /// Returns the name of the first op with a data-dependent shape.
     pub(super) fn evaluated(&self) -> &'static str {
         self.evaluated
             .first()
@@ -96,7 +96,7 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// No memory.
+    /// Errors if there is not enough memory.
     pub(super) fn bind<'m>(
         self: &Arc<Self>,
         params: &Views<'m>,
@@ -112,7 +112,7 @@ impl Parts {
         })
     }
 
-    /// Runs the `eval` of `op`.
+    /// Evaluates `op` in the interpreter and adds its results to `values`.
     fn evaluate(
         &self,
         op: OpId,
@@ -151,7 +151,7 @@ impl Parts {
         Ok(())
     }
 
-    /// A copy of an input or constant.
+    /// Returns a copy of an input, or evaluates a constant.
     fn leaf(&self, value: ValueId, views: &Views<'_>) -> Result<Tensor, RunError> {
         let g = &self.graph;
         if let Some(view) = views.get(&value) {
@@ -165,7 +165,7 @@ impl Parts {
         let op = g
             .defining_op(value)
             .filter(|&op| g.def(op).has(Trait::Constant));
-        let op = op.expect("what is no constant was computed or given");
+        let op = op.expect("a value other than a constant was computed or passed");
         let mut values = FxHashMap::default();
         self.evaluate(op, views, &mut values)?;
         Ok(values.remove(&value).expect("a constant has one result"))
@@ -203,16 +203,16 @@ impl Segment {
 }
 
 impl BoundParts<'_> {
-    /// The first op that only running tells the extents of.
+    /// Returns the name of the first op with a data-dependent shape.
     pub(super) fn evaluated(&self) -> &'static str {
         self.parts.evaluated()
     }
 
-    /// Runs the parts one after the other; `views` are the inputs and the weights.
+    /// Runs the parts in order; `views` are the inputs and the weights.
     ///
     /// # Errors
     ///
-    /// What stops a part, or an op that is evaluated; extents that a part cannot be compiled for.
+    /// Errors if a part or an evaluated op fails, or if a part cannot be compiled for its extents.
     pub(super) fn run(&self, views: &Views<'_>) -> Result<Vec<Tensor>, ExecutionError> {
         let parts = &self.parts;
         let mut values = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! Modules of models that an IR v2 document describes.
+//! Modules from IR v2 documents, which describe models.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
@@ -6,21 +6,21 @@ use mind_irv2::{Document, ReadOptions};
 
 use super::row::LoadOptions;
 
-/// The module of the model that a text describes.
+/// Builds the module of a document.
 ///
 /// # Errors
 ///
-/// What is wrong with the document; a model that cannot be a module.
+/// Errors if the document is invalid or its model cannot be expressed as a module.
 pub(super) fn read(text: &str, options: &LoadOptions) -> Result<Graph, Diagnostics> {
     let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
     described(&document, options)
 }
 
-/// The module of a model that is described.
+/// Builds the module of a model.
 ///
 /// # Errors
 ///
-/// A model that cannot be a module.
+/// Errors if the model cannot be expressed as a module.
 pub fn described(document: &Document, options: &LoadOptions) -> Result<Graph, Diagnostics> {
     let graph = mind_irv2::graph::document::model(document, options.padding);
     graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())

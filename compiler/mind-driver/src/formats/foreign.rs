@@ -1,4 +1,4 @@
-//! Recognises files of other programs, for example weights or compiled models, and says which command takes them.
+//! Recognises files of other programs, for example weights or compiled models, and names the command that reads them.
 
 use std::path::Path;
 
@@ -8,40 +8,40 @@ use super::output::extension;
 use super::row::FormatInfo;
 use crate::host::FileSystem;
 
-/// A kind of file that no reader of modules takes.
+/// A kind of file that module readers do not accept.
 #[derive(Debug)]
 pub struct ForeignFile {
-    /// Its kind, as a noun phrase.
+    /// The kind, as a noun phrase.
     pub what: &'static str,
-    /// How it is told.
+    /// How it is recognised.
     pub sign: Sign,
-    /// The command that takes it; `PATH` is replaced by its path.
+    /// The way to use the file; `PATH` is replaced by its path.
     pub help: &'static str,
 }
 
-/// How a file is told.
+/// Criterion that recognises a kind of file.
 #[derive(Clone, Copy, Debug)]
 pub enum Sign {
-    /// These bytes at this offset.
+    /// Magic bytes at an offset.
     Magic(usize, &'static [u8]),
-    /// A zip archive with an entry of this name, or whose name ends so.
+    /// A zip archive with an entry whose name is or ends with this.
     Zip(&'static str),
-    /// This function, by the first bytes.
+    /// A predicate on the first bytes.
     Header(fn(&[u8]) -> bool),
-    /// A name that ends so, of a file whose content is that of no format.
+    /// A file extension, if the contents match no format.
     Extension(&'static [&'static str]),
-    /// A text of MLIR with ops of this dialect, and none of StableHLO.
+    /// MLIR text with ops of this dialect and without ops of StableHLO.
     Mlir(&'static str),
-    /// A text for which this function says so.
+    /// A predicate on the text.
     Text(fn(&str) -> bool),
-    /// A folder with an entry of this name, or whose name ends so.
+    /// A folder with an entry of this name, or with this extension if it starts with a dot.
     Folder(&'static str),
 }
 
-/// How much is looked at of either end of a file.
+/// How many bytes at either end of a file are searched.
 const ENDS: usize = 1 << 18;
 
-/// Every such file, those that are told more exactly first.
+/// All kinds of foreign files, the most specific criteria first.
 pub static FOREIGN: &[ForeignFile] = &[
     row(
         "a pointer of Git LFS in the place of a file",
@@ -56,7 +56,7 @@ pub static FOREIGN: &[ForeignFile] = &[
     row(
         "weights in the safetensors format",
         Sign::Header(is_safetensors),
-        "a model needs the `config.json` beside them: `mind-run --model FOLDER --prompt TEXT` runs it, \
+        "a model needs its `config.json` in the same folder: `mind-run --model FOLDER --prompt TEXT` runs it, \
          `mind-translate --from hf --to core FOLDER` makes a module of it",
     ),
     row(
@@ -97,22 +97,22 @@ pub static FOREIGN: &[ForeignFile] = &[
     row(
         "a file compressed by gzip",
         Sign::Magic(0, b"\x1f\x8b"),
-        "`gunzip -c PATH | mind-opt` reads what is in it",
+        "`gunzip -c PATH | mind-opt` reads its contents",
     ),
     row(
         "a file compressed by zstd",
         Sign::Magic(0, b"\x28\xb5\x2f\xfd"),
-        "`zstd -dc PATH | mind-opt` reads what is in it",
+        "`zstd -dc PATH | mind-opt` reads its contents",
     ),
     row(
         "a file compressed by xz",
         Sign::Magic(0, b"\xfd7zXZ\0"),
-        "`xz -dc PATH | mind-opt` reads what is in it",
+        "`xz -dc PATH | mind-opt` reads its contents",
     ),
     row(
         "a file compressed by bzip2",
         Sign::Header(|bytes| bytes.starts_with(b"BZh") && bytes.get(4..10) == Some(b"1AY&SY")),
-        "`bzip2 -dc PATH | mind-opt` reads what is in it",
+        "`bzip2 -dc PATH | mind-opt` reads its contents",
     ),
     row(
         "a tar archive",
@@ -348,7 +348,7 @@ pub static FOREIGN: &[ForeignFile] = &[
     row(
         "a folder with weights and no `config.json`",
         Sign::Folder(".safetensors"),
-        "a model needs the `config.json` beside its weights",
+        "a model needs its `config.json` in the folder of the weights",
     ),
     row(
         "a folder with ONNX models",
@@ -367,7 +367,7 @@ const fn row(what: &'static str, sign: Sign, help: &'static str) -> ForeignFile 
 }
 
 impl ForeignFile {
-    /// Returns the kind of file that has this path and these bytes, of which the ends are enough.
+    /// Returns the kind of the file with this path and these bytes; its first and last bytes suffice.
     pub fn of(path: &str, bytes: &[u8]) -> Option<&'static ForeignFile> {
         let text = std::str::from_utf8(bytes).ok();
         let end = extension(path);
@@ -409,12 +409,12 @@ impl ForeignFile {
     }
 }
 
-/// Whether `name` is `entry`, or ends so where that is an extension.
+/// Returns whether `name` is `entry`, or ends with it if `entry` is an extension.
 fn is_named(name: &str, entry: &str) -> bool {
     name == entry || entry.starts_with('.') && name.ends_with(entry)
 }
 
-/// Returns whether a zip archive has an entry called `entry`, by the names at its beginning and in its directory.
+/// Returns whether a zip archive has an entry called `entry`, by searching its beginning and its central directory.
 fn has_entry(bytes: &[u8], entry: &str) -> bool {
     let ends = [
         &bytes[..bytes.len().min(ENDS)],
@@ -425,7 +425,7 @@ fn has_entry(bytes: &[u8], entry: &str) -> bool {
     windows.any(|window| window == entry)
 }
 
-/// Whether bytes begin with the length of a header of JSON that they hold.
+/// Returns whether bytes begin with a length and a JSON header that long, as safetensors do.
 fn is_safetensors(bytes: &[u8]) -> bool {
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
         return false;
@@ -434,8 +434,8 @@ fn is_safetensors(bytes: &[u8]) -> bool {
     rest.first() == Some(&b'{') && (2..=rest.len() as u64).contains(&length)
 }
 
-/// Whether bytes are a model of Core ML: its version, then a description that begins with an input. In ONNX, whose first
-/// field is a version too, text follows.
+/// Returns whether bytes are a Core ML model: field 1, a version, followed by field 2, a description that begins with
+/// an input. The first field of ONNX is a version too, but its second is text.
 fn is_mlmodel(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"\x08") else {
         return false;
@@ -452,7 +452,7 @@ fn is_mlmodel(bytes: &[u8]) -> bool {
     rest.get(length) == Some(&0x0a)
 }
 
-/// Whether the first part of a text of MLIR has an op of `dialect`.
+/// Returns whether the beginning of MLIR text contains an op of `dialect`.
 fn has_op(text: &str, dialect: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '-');
     let end = (0..=ENDS.min(text.len()))
@@ -469,7 +469,7 @@ fn has_op(text: &str, dialect: &str) -> bool {
     })
 }
 
-/// Whether a text begins as LLVM prints its IR.
+/// Returns whether a text begins like printed LLVM IR.
 fn is_llvm(text: &str) -> bool {
     let starts = [
         "; ModuleID = ",
@@ -480,7 +480,7 @@ fn is_llvm(text: &str) -> bool {
     starts.iter().any(|start| text.starts_with(start))
 }
 
-/// Whether a text is an object of JSON with one of these members.
+/// Returns whether a text is a JSON object that contains one of `keys`.
 fn is_json_with(text: &str, keys: &[&str]) -> bool {
     text.trim_start().starts_with('{') && keys.iter().any(|key| text.contains(key))
 }

@@ -1,4 +1,4 @@
-//! The formats that every tool knows: one table, from which words, detection, help and documents follow.
+//! Table of the formats of all tools; names, detection, help texts and documentation derive from it.
 
 #[cfg(feature = "irv2")]
 mod document;

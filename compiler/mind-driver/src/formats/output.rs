@@ -1,70 +1,72 @@
-//! The format of an output file, by `--to` and by the extension of its name.
+//! Selects the format of an output file by `--to` and by its extension.
 
 use std::path::Path;
 
 use super::row::FormatInfo;
 use super::table::FORMATS;
 
-/// The output that a user asks for.
+/// An output that the user requests.
 #[derive(Clone, Copy)]
 pub struct Output<'a> {
-    /// The format that is asked for by its word.
+    /// The format of `--to`.
     pub to: Option<&'static FormatInfo>,
-    /// The file that is written, if it has a name.
+    /// The path of the file, unless it is standard output.
     pub path: Option<&'a str>,
-    /// Whether a format can be written here.
+    /// Whether this tool can write a format.
     pub writes: fn(&FormatInfo) -> bool,
 }
 
-/// Why the name of an output file leads to no format.
+/// Error of the selection of an output format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The format that is asked for is not that of the name.
+    /// `--to` and the extension contradict each other.
     #[error(
-        "`{path}` is named as a file of `{named}`, and the format asked for is `{to}`: files of it end in {ends}"
+        "the extension of `{path}` is that of `{named}`, but the requested format is `{to}`, whose extension is \
+         {ends}"
     )]
     Contradiction {
-        /// The name.
+        /// The path.
         path: String,
-        /// The format that the extension belongs to.
+        /// The format of the extension.
         named: &'static str,
-        /// The format that is asked for.
+        /// The format of `--to`.
         to: &'static str,
         /// The extensions of that format.
         ends: String,
     },
-    /// The extension is that of a format that cannot be written here.
+    /// The format of the extension cannot be written by this tool.
     #[error(
-        "`{path}` is named as a file of `{named}`, which is not written here: names end in {known}"
+        "the extension of `{path}` is that of `{named}`, which this tool cannot write: expected {known}"
     )]
     NotWritten {
-        /// The name.
+        /// The path.
         path: String,
-        /// The format that the extension belongs to.
+        /// The format of the extension.
         named: &'static str,
-        /// The extensions of the formats that are.
+        /// The extensions of the formats that can be written.
         known: String,
     },
-    /// No format has the extension.
-    #[error("no format has the extension of `{path}`: names end in {known}")]
+    /// The extension is unknown.
+    #[error("no format has the extension of `{path}`: expected {known}")]
     Unknown {
-        /// The name.
+        /// The path.
         path: String,
-        /// The extensions of the formats that are written here.
+        /// The extensions of the formats that can be written.
         known: String,
     },
 }
 
 impl Output<'_> {
-    /// Returns the format that is asked for, else the one that the extension selects; `None` where there is neither.
+    /// Returns the format of `--to`, or else the format of the extension; `None` if there is neither.
     ///
-    /// An extension that several formats share, as `.mic` is of mic@1 and mic@2, selects `input` if it is one of them,
-    /// else the first of the table. A name without an extension selects nothing, nor does that of a
-    /// [temporary file](is_temporary) whose extension no format has.
+    /// If several formats share the extension, for example mic@1 and mic@2 share `.mic`, the format of the input is
+    /// selected if it is one of them, and otherwise the first in the table. The unknown extension of a [temporary
+    /// file](is_temporary) is ignored.
     ///
     /// # Errors
     ///
-    /// An extension of another format than the one asked for, of one that cannot be written here, or of none.
+    /// Errors if the extension is unknown, belongs to another format than that of `--to`, or to a format that cannot be
+    /// written.
     pub fn format(
         &self,
         input: Option<&FormatInfo>,
@@ -106,7 +108,7 @@ impl Output<'_> {
     }
 }
 
-/// Returns the extension of a file's name. An ending without a letter, as in `model-v1.2`, is part of the name.
+/// Returns the extension of a file name. An ending without a letter, for example in `model-v1.2`, is part of the name.
 pub fn extension(path: &str) -> Option<&str> {
     let end = Path::new(path.trim_end_matches('/')).extension()?;
     let has_letter = |end: &&str| end.chars().any(char::is_alphabetic);
@@ -119,7 +121,7 @@ pub fn is_temporary(path: &str) -> bool {
     name.is_some_and(|name| name.split('.').skip(1).any(|part| part == "tmp"))
 }
 
-/// The extensions of the formats that are `meant`, each once.
+/// Lists the extensions of the formats that `meant` selects, without duplicates.
 fn extensions(meant: fn(&FormatInfo) -> bool) -> String {
     let rows = FORMATS.iter().filter(|row| meant(row));
     let mut all: Vec<&str> = Vec::new();
@@ -131,7 +133,7 @@ fn extensions(meant: fn(&FormatInfo) -> bool) -> String {
     ends(&all)
 }
 
-/// Extensions as words of a message.
+/// Lists extensions in a message.
 fn ends(all: &[&str]) -> String {
     let words: Vec<String> = all.iter().map(|end| format!("`.{end}`")).collect();
     match words.as_slice() {

@@ -1,4 +1,4 @@
-//! What the table says of a format.
+//! Rows of the format table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,28 +18,28 @@ use super::text::Format;
 use crate::host::FileBytes;
 use crate::session::Session;
 
-/// A format that modules, or descriptions of models, are read from or written to.
+/// A format of modules or of descriptions of models.
 pub struct FormatInfo {
-    /// What `--from` and `--to` call it.
+    /// Its name for `--from` and `--to`.
     pub word: &'static str,
-    /// What the names of its files end with.
+    /// Its file name extensions, the preferred one first.
     pub extensions: &'static [&'static str],
-    /// What it is, in one line.
+    /// A description in one line.
     pub summary: &'static str,
-    /// Whether a text looks like it; `None` if no text does, so that the word or the file's name says it.
+    /// Returns whether a text is in this format; `None` if it is only recognised by its extension or `--from`.
     pub sniff: Option<fn(&str) -> bool>,
-    /// How it is read, if it is.
+    /// Its reader, if it can be read.
     pub read: Option<Read>,
-    /// How it is written, if it is.
+    /// Its writer, if it can be written.
     pub write: Option<Write>,
-    /// How much of a module's interface is written; `None` if the format does not describe a module.
+    /// The parts of a module's interface that it can represent; `None` if it does not represent modules.
     pub carries: Option<Carried>,
 }
 
-/// How much of a module's interface a format can represent; each level includes those before it.
+/// The parts of a module's interface that a format can represent; each level includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Carried {
-    /// The names of inputs alone.
+    /// The names of inputs.
     Inputs,
     /// The names of outputs.
     Names,
@@ -49,86 +49,86 @@ pub enum Carried {
     All,
 }
 
-/// How a format is read.
+/// A reader of a format.
 #[derive(Clone, Copy)]
 pub enum Read {
-    /// A text is a module.
+    /// Text of a module.
     Module(Format),
-    /// A text describes a model, of which a module is made.
+    /// Text that describes a model, which is converted to a module.
     Document(fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>),
-    /// A text of another compiler is a module.
+    /// Text of another compiler, which is imported.
     Import(TextReader),
-    /// A folder has a file that holds a program.
+    /// A folder with a file that holds a program.
     Package(PackageReader),
-    /// The bytes of a file are a module.
+    /// A binary file, which is imported.
     Binary(BinaryReader),
-    /// Files describe a model; `mind-model` reads them.
+    /// Files that describe a model; read by `mind-model`.
     Model,
 }
 
-/// How a file that is no text is read.
+/// Importer of a binary file.
 #[derive(Clone, Copy)]
 pub struct BinaryReader {
-    /// Whether bytes look like it.
+    /// Returns whether bytes are in this format.
     pub looks: fn(&[u8]) -> bool,
-    /// The files beside it that hold elements of it, by their paths below its folder.
+    /// Returns the paths, relative to the file's folder, of external data files.
     pub files: fn(&[u8]) -> Vec<String>,
-    /// The module that the bytes are.
+    /// Imports the bytes.
     pub read: fn(Bytes, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
-/// How a text of another compiler is read.
+/// Importer of a text.
 #[derive(Clone, Copy)]
 pub struct TextReader {
-    /// The module that the text is.
+    /// Imports the text.
     pub read: fn(&str, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
-/// How a package is read.
+/// Reader of a package.
 #[derive(Clone, Copy)]
 pub struct PackageReader {
-    /// The path of the file with the program, below the package, by its manifest.
+    /// Returns the path of the program's file in the package, from its manifest.
     pub program_path: fn(&[u8]) -> Result<String, ManifestError>,
-    /// The program in that file, whose name is for diagnostics.
+    /// Reads the program from the bytes of that file, whose name is used in diagnostics.
     pub program: fn(&str, &[u8], &Limits) -> ReadProgram,
-    /// A note for each part of that file that the module does not keep.
+    /// Returns a note for each part of that file that the module drops.
     pub left_out: fn(&[u8]) -> Diagnostics,
-    /// The extension of that file, where it is outside of a package.
+    /// Extension of that file outside of a package.
     pub program_extension: &'static str,
-    /// The format whose texts read as the program does.
+    /// Text format that the program is equivalent to.
     pub reads_as: Format,
 }
 
-/// Why a manifest leads to no program.
+/// Error of a manifest without a usable program.
 pub type ManifestError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A file, for its diagnostics, and the program in it.
+/// A file, for diagnostics, and the program read from it.
 pub type ReadProgram = (SourceFile, Result<Graph, Diagnostics>);
 
-/// How a format is written.
+/// A writer of a format.
 #[derive(Clone, Copy)]
 pub enum Write {
-    /// As text.
+    /// Text.
     Text(Format),
-    /// As text, of a module that is lowered to MIL first.
+    /// Text of a module lowered to MIL.
     Program(Format),
-    /// As a folder, of a module that is lowered to MIL first.
+    /// A folder, of a module lowered to MIL.
     Package,
-    /// As a file that is no text, with files beside it where they are asked for.
+    /// A binary file, optionally with an external data file.
     Binary(WriteBinary),
-    /// As C: of a module, or of a model that is described.
+    /// C, of a module or of a model.
     C(Print),
-    /// As machine code, with a header beside it.
+    /// Machine code with a C header.
     Object(Linking),
-    /// As a drawing.
+    /// A drawing.
     Drawing(Print),
-    /// As a document that describes a model.
+    /// A document that describes a model.
     Description,
 }
 
 impl Write {
-    /// The text of a module, which is a program of MIL already where the format wants one; `None` for what is not
-    /// one text.
+    /// Prints a module, which must be lowered to MIL first if the format needs that; returns `None` for formats that
+    /// are not a single text.
     pub fn text(
         self,
         session: &Session,
@@ -143,63 +143,63 @@ impl Write {
     }
 }
 
-/// What becomes of machine code.
+/// Kind of machine code file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Linking {
-    /// An object file, which its user links.
+    /// An object file, which the user links.
     Object,
-    /// A shared library, which the linker of the system makes.
+    /// A shared library, linked by the system's linker.
     Shared,
 }
 
 /// Writes a module as bytes.
 pub type WriteBinary = fn(&Graph, &BinaryOptions<'_>) -> Result<Binary, Diagnostics>;
 
-/// What formats of bytes are asked for.
+/// Options of binary formats.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BinaryOptions<'a> {
-    /// The version of the operator set; `None` for the usual one.
+    /// The opset version; `None` for the default.
     pub opset: Option<i64>,
-    /// The name of the file that holds the elements of large constants; `None` for the module's own.
+    /// The name of the file for the data of large constants; `None` to store all data in the module.
     pub data_file: Option<&'a str>,
 }
 
 /// A module as bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binary {
-    /// The file.
+    /// The main file.
     pub file: Vec<u8>,
-    /// The file beside it, if one was named.
+    /// The external data file, if one was named.
     pub data: Option<Vec<u8>>,
 }
 
 /// Writes a module as text.
 pub type Print = fn(&Session, &Graph, &WriteOptions<'_>) -> Result<String, Diagnostics>;
 
-/// What some formats are asked for.
+/// Options of text formats.
 #[derive(Clone, Copy)]
 pub struct WriteOptions<'a> {
-    /// What the module is called in a page about it.
+    /// Title of a page about the module.
     pub name: &'a str,
-    /// The format that it was read from.
+    /// The format of the input.
     pub input: &'static FormatInfo,
-    /// What its function in C is called.
+    /// Name of the generated C function.
     pub function: &'a str,
-    /// Whether its C is a program.
+    /// Whether generated C has a `main` function.
     pub has_main: bool,
-    /// How much of it is drawn.
+    /// The level of detail of drawings.
     #[cfg(feature = "draw")]
     pub detail: Detail,
 }
 
 impl FormatInfo {
-    /// Whether the names of its files end with `end`, in lower or upper case.
+    /// Returns whether `end` is one of its extensions, ignoring case.
     pub fn has_extension(&self, end: &str) -> bool {
         let mut own = self.extensions.iter();
         own.any(|own| own.eq_ignore_ascii_case(end))
     }
 
-    /// The text format that it is, if it is one.
+    /// Returns the text format, if it is one.
     pub fn text(&self) -> Option<Format> {
         match self.read {
             Some(Read::Module(format)) => Some(format),
@@ -214,7 +214,7 @@ impl FormatInfo {
         }
     }
 
-    /// How it is written as bytes, if it is.
+    /// Returns the writer of a binary format.
     pub fn binary(&self) -> Option<WriteBinary> {
         match self.write {
             Some(Write::Binary(write)) => Some(write),
@@ -231,12 +231,12 @@ impl FormatInfo {
         }
     }
 
-    /// Whether reading it takes the extents that are given for dimensions, so that the module has none of them left.
+    /// Returns whether its reader specialises the module to the extents of `--dim` and does not leave symbols for them.
     pub fn reads_dims(&self) -> bool {
         matches!(self.read, Some(Read::Binary(_) | Read::Import(_)))
     }
 
-    /// What a text of it may take: any size where most of it are elements.
+    /// Returns the limits on its texts; imported texts have none, because they consist mostly of constants.
     pub fn limits(&self, own: &Limits) -> Limits {
         match self.read {
             Some(Read::Import(_)) => Limits::none(),
@@ -251,7 +251,7 @@ impl FormatInfo {
         }
     }
 
-    /// Whether it describes a model, not a module.
+    /// Returns whether it describes a model and not a module.
     pub fn is_description(&self) -> bool {
         matches!(self.read, Some(Read::Model)) || matches!(self.write, Some(Write::Description))
     }
@@ -269,37 +269,37 @@ impl PartialEq for FormatInfo {
     }
 }
 
-/// How a module is read.
+/// Options of readers.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// The format; `None` to tell it from the content.
+    /// The format; `None` to detect it from the contents.
     pub from: Option<&'static FormatInfo>,
-    /// What the text may take.
+    /// Limits on the text.
     pub limits: Limits,
-    /// What the module may use.
+    /// The ops and types that the module may use.
     pub profile: Profile,
-    /// What becomes of the padding of weights in IR v2 documents.
+    /// The handling of padded weights in IR v2 documents.
     #[cfg(feature = "irv2")]
     pub padding: Padding,
-    /// The extents of dimensions that a format names, where it computes with them while it is read.
+    /// Extents of named dimensions, for formats that specialise modules when they are read.
     pub dims: Vec<(String, usize)>,
-    /// The shapes of the arrays that inputs are given, which close the other open dimensions where a format computes with
-    /// them while it is read.
+    /// Shapes of the arrays bound to inputs; they determine the other unknown dimensions in formats that specialise
+    /// modules when they are read.
     pub shapes: Vec<(String, Vec<usize>)>,
-    /// Inputs that are constants, where a format takes such.
+    /// Inputs that are bound to constants, in formats that support it.
     pub bound: Vec<(String, Tensor)>,
-    /// Whether products of numbers that integers stand for stay products of floats, where a format has such.
+    /// Whether products of dequantised numbers stay floating-point products, in formats that have them.
     pub keeps_dequantized: bool,
-    /// The files beside the one that is read, where a format has such.
+    /// External data files, in formats that have them.
     pub beside: Vec<Beside>,
 }
 
-/// A file beside the one that is read.
+/// An external data file.
 #[derive(Clone)]
 pub struct Beside {
-    /// Its path below the folder.
+    /// Its path relative to the folder of the main file.
     pub name: String,
-    /// Its bytes, or why it could not be opened.
+    /// Its contents, or the error of opening it.
     pub bytes: Result<Arc<dyn FileBytes>, String>,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of all formats, and finding one.
+//! Table of all formats, and lookups in it.
 
 use std::fmt;
 
@@ -26,23 +26,23 @@ use crate::draw;
 use crate::engine::c_text;
 
 impl Format {
-    /// Its row in [`FORMATS`].
+    /// Returns its row in [`FORMATS`].
     pub fn info(self) -> &'static FormatInfo {
         let row = FORMATS.iter().find(|row| row.text() == Some(self));
         row.expect("every text format has a row")
     }
 
-    /// The name on the command line.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         self.info().word
     }
 
-    /// What the names of its files end with.
+    /// Returns its preferred file name extension.
     pub fn extension(self) -> &'static str {
         self.info().extensions[0]
     }
 
-    /// The format called `name`.
+    /// Returns the text format called `name`.
     pub fn parse(name: &str) -> Option<Format> {
         FormatInfo::named(name)?.text()
     }
@@ -54,15 +54,15 @@ impl fmt::Display for Format {
     }
 }
 
-/// The text format that `text` looks like, by its first line that is neither blank nor a comment.
+/// Returns the text format of `text`, detected from its first line that is neither blank nor a comment.
 ///
-/// A header of an unknown version, and MLIR, count as the format nearest to them, whose parser then says
-/// what is wrong with them.
+/// A header of an unknown version and MLIR are assigned to the closest format, because its parser then explains the
+/// error.
 pub fn detect(text: &str) -> Option<Format> {
     FormatInfo::of_text(text)?.text()
 }
 
-/// What the reader of ONNX models takes of the options.
+/// Converts the options to those of the ONNX importer.
 #[cfg(feature = "onnx")]
 fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
     struct Shared(std::sync::Arc<dyn crate::host::FileBytes>);
@@ -111,7 +111,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "core",
         extensions: &["core"],
-        summary: "Core text, which has words for every op",
+        summary: "Core text, which can express every op",
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Core)),
         read: Some(Read::Module(Format::Core)),
         write: Some(Write::Text(Format::Core)),
@@ -121,7 +121,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "mil",
         extensions: &["mil"],
-        summary: "MIL text, as compilers print it",
+        summary: "MIL text in the spelling that compilers print",
         sniff: Some(mil::is_program),
         read: Some(Read::Module(Format::Mil)),
         write: Some(Write::Program(Format::Mil)),
@@ -131,7 +131,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "mil-primer",
         extensions: &["mil"],
-        summary: "MIL text, as the primer for writing by hand spells it",
+        summary: "MIL text in the spelling of the primer for writing by hand",
         sniff: None,
         read: Some(Read::Module(Format::MilPrimer)),
         write: Some(Write::Program(Format::MilPrimer)),
@@ -244,7 +244,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "so",
         extensions: &["so", "dylib"],
-        summary: "that as a shared library, which `cc` links, and its header",
+        summary: "a shared library with machine code of a module, linked by `cc`, and its header",
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Shared)),
@@ -291,7 +291,7 @@ pub static FORMATS: &[FormatInfo] = &[
     },
 ];
 
-/// The text at the start of bytes, as far as it is one.
+/// Returns the longest prefix that is valid UTF-8.
 fn text_before_error(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
@@ -300,21 +300,21 @@ fn text_before_error(bytes: &[u8]) -> Option<&str> {
 }
 
 impl FormatInfo {
-    /// The row that `--from` and `--to` call `word`.
+    /// Returns the format called `word` by `--from` and `--to`.
     pub fn named(word: &str) -> Option<&'static FormatInfo> {
         FORMATS.iter().find(|row| row.word == word)
     }
 
-    /// The format that `text` looks like.
+    /// Returns the format that `text` is in.
     pub fn of_text(text: &str) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| row.sniff.is_some_and(|sniff| sniff(text));
-        // Core text takes any MLIR for its own, to say what is wrong with it.
+        // Imports come first, because Core text claims all MLIR in order to explain its errors.
         let is_import = |row: &&FormatInfo| matches!(row.read, Some(Read::Import(_)));
         let imports = FORMATS.iter().filter(is_import);
         imports.chain(FORMATS).find(looks)
     }
 
-    /// The format, of other compilers, that bytes look like.
+    /// Returns the format of another compiler that bytes are in.
     pub fn of_bytes(bytes: &[u8]) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| match row.read {
             Some(Read::Binary(reader)) => (reader.looks)(bytes),
@@ -329,13 +329,13 @@ impl FormatInfo {
         FORMATS.iter().find(looks)
     }
 
-    /// The format of files that no text looks like, by the name of the file or folder.
+    /// Returns the readable format of a file or folder by its extension, if the format cannot be detected from text.
     pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
         let named = FormatInfo::named_by(path);
         named.filter(|row| row.read.is_some() && row.sniff.is_none())
     }
 
-    /// The format of packages of which the file at `path` is the program, outside of a package.
+    /// Returns the package format whose program files are named like `path`.
     pub fn of_program(path: &str) -> Option<&'static FormatInfo> {
         let end = extension(path)?;
         FORMATS.iter().find(|row| match row.read {
@@ -351,13 +351,13 @@ impl FormatInfo {
         })
     }
 
-    /// The format whose files are called like `path`.
+    /// Returns the format of the extension of `path`.
     pub fn named_by(path: &str) -> Option<&'static FormatInfo> {
         let end = extension(path)?;
         FORMATS.iter().find(|row| row.has_extension(end))
     }
 
-    /// The words of the formats that `is_meant`.
+    /// Returns the names of the formats that `is_meant` selects.
     pub fn words(is_meant: fn(&FormatInfo) -> bool) -> Vec<&'static str> {
         let meant = FORMATS.iter().filter(|row| is_meant(row));
         meant.map(|row| row.word).collect()

@@ -1,4 +1,4 @@
-//! The text formats together.
+//! Text formats.
 
 #[cfg(feature = "mil")]
 use mind_coreml::mil::{self, Spelling};
@@ -16,15 +16,15 @@ pub enum Format {
     Mic2,
     /// Core text.
     Core,
-    /// MIL, as compilers print it.
+    /// MIL in the spelling of compilers.
     #[cfg(feature = "mil")]
     Mil,
-    /// MIL, as the primer for writing by hand spells it.
+    /// MIL in the spelling of the primer, for writing by hand.
     #[cfg(feature = "mil")]
     MilPrimer,
 }
 
-/// Which crate reads and writes a format.
+/// The parser and printer of a format.
 enum Syntax {
     Text(mind_text::Format),
     #[cfg(feature = "mil")]
@@ -32,7 +32,7 @@ enum Syntax {
 }
 
 impl Format {
-    /// Every format.
+    /// All text formats.
     pub const ALL: &[Format] = &[
         Format::Mic1,
         Format::Mic2,
@@ -56,25 +56,25 @@ impl Format {
     }
 }
 
-/// All formats, prepared for the ops of a registry.
+/// All text formats, prepared for the ops of a registry.
 pub struct Formats {
     /// mic@1, mic@2 and Core text.
     pub text: mind_text::Formats,
 }
 
 impl Formats {
-    /// The formats for the ops of `registry`.
+    /// Prepares the formats for the ops of `registry`.
     pub fn new(registry: &Registry) -> Formats {
         Formats {
             text: mind_text::Formats::new(registry),
         }
     }
 
-    /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
+    /// Parses a module. `base` is added to every span, for a text that is part of a larger file.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text itself.
+    /// Returns all errors of the text.
     pub fn parse(
         &self,
         format: Format,
@@ -89,11 +89,11 @@ impl Formats {
         }
     }
 
-    /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
+    /// As [`parse`](Formats::parse), and fills `map` with the names of the text.
     ///
     /// # Errors
     ///
-    /// The same; `map` then holds the names that could be read.
+    /// Returns all errors of the text; `map` then has the names that could be read.
     pub fn parse_mapped(
         &self,
         format: Format,
@@ -109,7 +109,7 @@ impl Formats {
         }
     }
 
-    /// The words that name ops in `format`, ascending, with what each names.
+    /// Returns the op names of `format`, sorted, with the ops they name.
     pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
         match format.syntax() {
             Syntax::Text(format) => self.text.ops(format),
@@ -122,11 +122,11 @@ impl Formats {
         }
     }
 
-    /// Writes a module.
+    /// Prints a module.
     ///
     /// # Errors
     ///
-    /// Each op that the format cannot say.
+    /// Returns an error for each op that the format cannot express.
     pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
         match format.syntax() {
             Syntax::Text(format) => self.text.print(format, g),

@@ -1,4 +1,4 @@
-//! Which ops of two modules are the same.
+//! Pairs the ops of two modules.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,7 +8,7 @@ use mind_ir::{BlockId, Graph, OpId, ValueId};
 
 use super::statements::is_end;
 
-/// Pairs of ops of two modules' own blocks.
+/// Pairs of ops in the bodies of two modules.
 pub(super) struct Matching {
     forth: HashMap<OpId, OpId>,
     back: HashMap<OpId, OpId>,
@@ -35,17 +35,17 @@ impl Matching {
         matching
     }
 
-    /// What an op of the first module is in the second.
+    /// Returns the op of the second module that is paired with an op of the first.
     pub(super) fn partner(&self, op: OpId) -> Option<OpId> {
         self.forth.get(&op).copied()
     }
 
-    /// What an op of the second module is in the first.
+    /// Returns the op of the first module that is paired with an op of the second.
     pub(super) fn partner_of_new(&self, op: OpId) -> Option<OpId> {
         self.back.get(&op).copied()
     }
 
-    /// Whether two paired ops say or read something else.
+    /// Returns whether two paired ops have different attributes, types, bodies or operands.
     pub(super) fn differs(&self, a: &Graph, b: &Graph, x: OpId, y: OpId) -> bool {
         if head(a, x) != head(b, y) || a.operands(x).len() != b.operands(y).len() {
             return true;
@@ -71,7 +71,7 @@ impl Matching {
         self.back.insert(y, x);
     }
 
-    /// Pairs what is the same op on paired operands, in order.
+    /// Pairs equal ops whose operands are equal too, in order.
     fn pair_equal(&mut self, a: &Graph, b: &Graph) {
         let mut numbers = HashMap::new();
         let (old, new) = (classes(a, &mut numbers), classes(b, &mut numbers));
@@ -86,7 +86,7 @@ impl Matching {
         }
     }
 
-    /// Pairs what is left over and has the same key, in order.
+    /// Pairs unpaired ops with equal keys, in order.
     fn pair_by<K: std::hash::Hash + Eq>(
         &mut self,
         a: &Graph,
@@ -114,10 +114,10 @@ impl Matching {
     }
 }
 
-/// What an op says, and the classes and places of what it reads.
+/// The text of an op without its operands, and the class and result index of each operand.
 type Shape = (String, Vec<(usize, usize)>);
 
-/// The class of each op: ops of one class are the same op on operands of the same classes.
+/// Returns the class of each op (value numbering): ops of a class are equal and their operands have the same classes.
 fn classes(g: &Graph, numbers: &mut HashMap<Shape, usize>) -> Vec<(OpId, usize)> {
     let mut of: HashMap<ValueId, (usize, usize)> = HashMap::new();
     let mut all = Vec::new();
@@ -140,7 +140,7 @@ fn classes(g: &Graph, numbers: &mut HashMap<Shape, usize>) -> Vec<(OpId, usize)>
     all
 }
 
-/// All that an op says but for its operands.
+/// Returns the text of an op without its operands.
 fn head(g: &Graph, op: OpId) -> String {
     if is_end(g, op) {
         return "outputs".to_owned();
@@ -164,7 +164,7 @@ fn said(g: &Graph, op: OpId) -> String {
     format!("{}{attrs:?}{types:?}", g.def(op).name)
 }
 
-/// The body with its values numbered by their order.
+/// Appends the text of a body, whose values are numbered in order of definition.
 fn body(g: &Graph, block: BlockId, names: &mut HashMap<ValueId, usize>, text: &mut String) {
     let name = |names: &mut HashMap<ValueId, usize>, value: ValueId| {
         let next = names.len();
@@ -190,7 +190,7 @@ fn body(g: &Graph, block: BlockId, names: &mut HashMap<ValueId, usize>, text: &m
     }
 }
 
-/// An attribute without the numbers that names have in one module.
+/// Returns the text of an attribute with names in the place of the module's symbol ids.
 fn attribute(g: &Graph, attr: &Attr<'_>) -> String {
     match *attr {
         Attr::Str(sym) => format!("{:?}", g.name(sym)),

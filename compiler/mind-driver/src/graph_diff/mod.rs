@@ -1,4 +1,4 @@
-//! How two modules differ as graphs: ids and the order of independent ops aside.
+//! Structural diff of two modules, independent of ids and of the order of independent ops.
 
 mod matching;
 mod statements;
@@ -11,20 +11,20 @@ use mind_ir::{Graph, OpId};
 use matching::Matching;
 use statements::Statements;
 
-/// What differs between two modules.
+/// The differences between two modules.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Difference {
-    /// The lines of a diff: each starts with `-`, `+` or a blank.
+    /// The lines of the diff; each starts with `-`, `+` or a blank.
     pub lines: Vec<String>,
 }
 
 impl Difference {
-    /// Whether the modules are the same graph.
+    /// Returns whether the modules are equal as graphs.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The difference as text, under the names of the two; empty where there is none.
+    /// Returns the diff with a header of the two names; empty if the modules are equal.
     pub fn text(&self, before: &str, after: &str) -> String {
         if self.is_empty() {
             return String::new();
@@ -38,11 +38,11 @@ impl Difference {
     }
 }
 
-/// How the verified modules `a` and `b` differ.
+/// Compares the verified modules `a` and `b`.
 ///
-/// Ops are paired when they are the same op on paired operands; those left over are paired by their ids, then by
-/// their kind and order. What is paired and differs is shown as removed and added; what reads a changed value is
-/// not shown for that.
+/// Ops are paired if they are equal and their operands are paired; the others are paired in order by equal id and name,
+/// then by name, then by id. Paired ops that differ are shown as removed and added. The users of a changed value are
+/// not shown, because only their operand changes.
 pub fn difference(formats: &Formats, a: &Graph, b: &Graph) -> Difference {
     let matching = Matching::new(a, b);
     let (old, new) = (Statements::of(formats, a), Statements::of(formats, b));

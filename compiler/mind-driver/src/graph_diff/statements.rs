@@ -1,4 +1,4 @@
-//! The text of each op of a module.
+//! Texts of the ops of a module.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId};
 use mind_text::is_interface_line;
 
-/// The Core text of a module, op by op.
+/// The Core text of a module, split by op.
 pub(super) struct Statements {
     of: HashMap<OpId, String>,
 }
@@ -30,14 +30,14 @@ impl Statements {
         Statements { of: of.collect() }
     }
 
-    /// Adds the lines of `op`, marked.
+    /// Appends the lines of `op` with a marker.
     pub(super) fn push(&self, lines: &mut Vec<String>, mark: char, op: OpId) {
         let text = self.of.get(&op).map_or("", String::as_str);
         lines.extend(text.lines().map(|line| format!("{mark}{line}")));
     }
 }
 
-/// Whether `op` ends the module.
+/// Returns whether `op` is the terminator.
 pub(super) fn is_end(g: &Graph, op: OpId) -> bool {
     g.def(op).has(Trait::Terminator)
 }

@@ -1,4 +1,4 @@
-//! What stands in the place of MIL where the feature `mil` is off: no module is a program of it.
+//! Replacement for MIL without the feature `mil`: no module is a MIL program.
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -6,17 +6,17 @@ use mind_pass::Pipeline;
 
 use crate::formats::FormatInfo;
 
-/// Nothing, because no pass imports programs of MIL.
+/// Returns no notes, because no pass imports MIL programs.
 pub fn left_out(_: &Pipeline, _: &Graph) -> Diagnostics {
     Diagnostics::new()
 }
 
-/// Nothing, since no format is a spelling of MIL.
+/// Returns no warnings, because no format is a spelling of MIL.
 pub(crate) fn warnings(_: &FormatInfo, _: &Graph) -> Diagnostics {
     Diagnostics::new()
 }
 
-/// Nothing, since no module is a program of MIL.
+/// Returns no errors, because no module is a MIL program.
 pub(crate) fn check(_: &Graph) -> Diagnostics {
     Diagnostics::new()
 }

@@ -1,4 +1,4 @@
-//! Programs of MIL: what modules become, and what is asked of those that are read.
+//! MIL programs: lowering modules to MIL, and checks of programs.
 
 pub mod weights;
 
@@ -15,12 +15,11 @@ use crate::failure;
 use crate::formats::{Format, FormatInfo};
 use crate::session::Session;
 
-/// Lowers a verified module to MIL in its canonical form, where what is known of constants has been computed; a program
-/// of MIL stays as it is.
+/// Canonicalises a verified module, which folds constants, and lowers it to MIL. A MIL program is left as it is.
 ///
 /// # Errors
 ///
-/// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
+/// Errors with E6003 and the reason for each op that MIL cannot express; the module is then in an unspecified state.
 pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
         return Ok(Lowered::default());
@@ -38,7 +37,7 @@ pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<Lowere
     mind_to_mil::lower(g, config)
 }
 
-/// A note for each part of a program of MIL that a pass of the pipeline does not keep.
+/// Returns a note for each part of a MIL program that an importing pass of the pipeline drops.
 pub fn left_out(pipeline: &Pipeline, g: &Graph) -> Diagnostics {
     let is_import = |step: &Step| {
         let mut passes = mind_from_mil::PASSES.iter();
@@ -51,7 +50,7 @@ pub fn left_out(pipeline: &Pipeline, g: &Graph) -> Diagnostics {
     }
 }
 
-/// What the spelling of `format` has that compilers reject when they parse.
+/// Returns warnings for constructs in the primer's spelling that compilers reject.
 pub(crate) fn warnings(format: &FormatInfo, g: &Graph) -> Diagnostics {
     if format.text() == Some(Format::MilPrimer) {
         mind_mil::primer::rejected(g)
@@ -60,7 +59,7 @@ pub(crate) fn warnings(format: &FormatInfo, g: &Graph) -> Diagnostics {
     }
 }
 
-/// What a verified module breaks of the rules of whole programs; nothing if it is no program of MIL.
+/// Checks the rules of whole programs; returns nothing if the module is not a MIL program.
 pub(crate) fn check(g: &Graph) -> Diagnostics {
     if program(g).is_some() {
         mind_mil::check::check(g, Interface::Any)

@@ -1,4 +1,4 @@
-//! Reading the weight files that MIL text names.
+//! Reads the weight files of MIL programs.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,12 @@ use crate::host::FileSystem;
 
 const DATA: usize = Const::DEF.attr_position("data");
 
-/// Reads the elements of every constant of `g` that stands in a weight file below the folder of `module`.
+/// Reads the data of every constant of `g` that is stored in a weight file, relative to the folder of `module`.
 ///
 /// # Errors
 ///
-/// E4115 a path out of the folder, a file that cannot be read, a place that holds no such elements.
+/// Errors with E4115 if a path leaves the folder, a file cannot be read, or the file does not hold such data at the
+/// offset.
 pub fn read(g: &mut Graph, module: &str, host: &mut dyn FileSystem) -> Result<(), Diagnostics> {
     let folder = match module {
         "-" => PathBuf::new(),
@@ -39,11 +40,9 @@ pub fn read(g: &mut Graph, module: &str, host: &mut dyn FileSystem) -> Result<()
             let path = g.view::<Const>(op).map_or("", |own| g.name(own.path(g)));
             let message = format!("the weights in `{path}` cannot be read: {problem}");
             let error = Diagnostic::error(g.span(op), message).code(Code(4115));
-            found.push(
-                error.help(
-                    "the path is relative to the model's folder; `@model_path` stands for it",
-                ),
-            );
+            found.push(error.help(
+                "the path is relative to the model's folder, which is written `@model_path`",
+            ));
         }
     }
     if found.has_errors() {
@@ -98,7 +97,7 @@ fn constant(
     Ok(())
 }
 
-/// A path of the text below the model's folder.
+/// Returns a path relative to the model's folder; `None` if it leaves the folder.
 fn inside(path: &str) -> Option<&str> {
     let below = path.strip_prefix("@model_path/").unwrap_or(path);
     let leaves =
@@ -106,7 +105,7 @@ fn inside(path: &str) -> Option<&str> {
     (!leaves).then_some(below)
 }
 
-/// Elements of a file in the form of their carrier.
+/// Converts elements from the file to the dtype that carries them: unpacks sub-byte elements and sign-extends `int4`.
 fn carried(data: &[u8], element: Element, count: usize) -> Vec<u8> {
     let bits = element.bits() as usize;
     if bits >= 8 {

@@ -1,4 +1,4 @@
-//! Making edits.
+//! Applies edits.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use super::edit::{Edit, NewStatement, Place};
 use super::error::PatchError;
 use super::values::{no_attribute, set_attribute};
 
-/// The verified module `g` after `edits`, verified again.
+/// Applies `edits` to the verified module `g` and verifies the result.
 ///
-/// Edits are made in order, and each sees what those before it made. Deleted ops go when all edits are made, so
-/// that their readers may be edited after them. Ids that no edit names stay as they are.
+/// Edits are applied in order, and each sees the results of the previous ones. Ops are erased after the last edit, so
+/// that later edits may change their users. Ids that no edit names do not change.
 ///
 /// # Errors
 ///
-/// The first edit that cannot be made; a deleted op that is still read; the rules that the result breaks.
+/// Errors if an edit cannot be applied, if a deleted op still has users, or if the verifier rejects the result.
 pub fn apply(
     g: &Graph,
     edits: &[Edit],
@@ -31,7 +31,7 @@ pub fn apply(
         g: g.clone(),
         registry,
     };
-    // Declarations of the text may not fit what it says now.
+    // Declarations of the old text may not match the new module.
     patch.g.preamble = Preamble::default();
     patch.index();
     for (number, edit) in (1..).zip(edits) {
@@ -54,9 +54,9 @@ pub fn apply(
 pub(super) struct Patch<'r> {
     pub(super) g: Graph,
     pub(super) registry: &'r Registry,
-    /// Values by id.
+    /// The values by id.
     values: HashMap<u64, ValueId>,
-    /// Ops to be deleted, with the edits that say so and the ids they name.
+    /// The ops to erase, with the number of the edit and the id it names.
     doomed: Vec<(usize, u64, OpId)>,
 }
 
@@ -86,7 +86,7 @@ impl Patch<'_> {
                 if let Some(instead) = instead {
                     let (old, new) = (self.value(*id)?, self.value(*instead)?);
                     if self.g.defining_op(new) == Some(op) {
-                        return Err(format!("{instead} is what is deleted"));
+                        return Err(format!("{instead} is a result of the deleted op"));
                     }
                     self.g.replace_all_uses(old, new);
                 }
@@ -140,18 +140,18 @@ impl Patch<'_> {
         }
         let value = self.g.result(new);
         self.g.replace_all_uses(old, value);
-        // The ids change places, so that the value keeps its own.
+        // The labels are swapped, so that the value keeps its id.
         self.g.swap_labels(old, value);
         self.values.insert(id, value);
         self.g.erase(op);
         Ok(())
     }
 
-    /// Deletes what is to be deleted.
+    /// Erases the deleted ops.
     ///
     /// # Errors
     ///
-    /// Something that is still read.
+    /// Errors if one of them still has users.
     fn bury(&mut self) -> Result<(), PatchError> {
         let ops: Vec<OpId> = self.doomed.iter().map(|&(_, _, op)| op).collect();
         for &(number, id, op) in &self.doomed {
@@ -175,7 +175,7 @@ impl Patch<'_> {
                 });
             }
         }
-        // Readers first, whatever order they were named in.
+        // Operands are dropped first, because deleted ops may use each other in any order.
         for &op in &ops {
             self.g.set_operands(op, &[]);
         }
@@ -227,7 +227,7 @@ impl Patch<'_> {
         }
     }
 
-    /// Gives the first result of a new op its id; any others have the next free ones.
+    /// Assigns an id to the first result of a new op; other results get the next free ids.
     pub(super) fn name(&mut self, op: OpId, id: Option<u64>) -> Result<(), String> {
         for (index, value) in self.g.results(op).into_iter().enumerate() {
             self.name_value(value, id.filter(|_| index == 0))?;
@@ -235,7 +235,7 @@ impl Patch<'_> {
         Ok(())
     }
 
-    /// Gives a new value its id.
+    /// Assigns an id to a new value.
     pub(super) fn name_value(&mut self, value: ValueId, id: Option<u64>) -> Result<(), String> {
         if let Some(id) = id {
             self.free(id)?;
@@ -246,7 +246,7 @@ impl Patch<'_> {
     }
 }
 
-/// What reads a value: an id, or the module.
+/// Names a user in an error: the id of its result, or the list of outputs.
 fn reader(g: &Graph, op: OpId) -> String {
     match g.results(op).into_iter().next() {
         Some(value) => g.label(value).to_string(),

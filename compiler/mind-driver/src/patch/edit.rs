@@ -1,97 +1,97 @@
-//! What an edit says.
+//! Edits of modules.
 
-/// One change of a module. Ids are the numbers that values go by in text: `N5`, `%5`, or in mic@2 the position.
+/// One edit of a module. Ids are the numbers of values in text: `N5`, `%5`, or the position in mic@2.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Edit {
-    /// A new op.
+    /// Inserts an op.
     Insert {
-        /// What it is.
+        /// The op.
         statement: NewStatement,
-        /// Where it goes.
+        /// Its position.
         place: Place,
     },
-    /// An op goes; whoever still reads it after all edits is an error.
+    /// Deletes an op; it is an error if the op has users after the last edit.
     Delete {
-        /// The id of a result.
+        /// The id of one of its results.
         id: u64,
-        /// What its readers read from now on.
+        /// The id of the value that replaces this result.
         instead: Option<u64>,
     },
-    /// Another op computes the value, which keeps its id and its readers.
+    /// Replaces the op that defines a value; the value keeps its id and its users.
     Replace {
         /// The id of the value.
         id: u64,
-        /// What computes it; the id there is not read.
+        /// The new op; its own id is ignored.
         statement: NewStatement,
     },
-    /// An attribute has another value.
+    /// Sets an attribute.
     SetAttribute {
-        /// The id of a result.
+        /// The id of one of the op's results.
         id: u64,
         /// The attribute's name.
         name: String,
-        /// The value, as JSON says it.
+        /// The value as JSON.
         value: serde_json::Value,
     },
-    /// The type written at a value is another one, or none.
+    /// Sets or removes the declared type of a value.
     SetType {
         /// The id of the value.
         id: u64,
-        /// A type as in `f32[3, B]`.
+        /// A type, for example `f32[3, B]`.
         ty: Option<String>,
     },
-    /// A value goes by another id.
+    /// Renames a value.
     Rename {
-        /// The id it has.
+        /// The old id.
         id: u64,
-        /// The id it gets, which nothing else may have.
+        /// The new id, which must be free.
         to: u64,
     },
-    /// The module's outputs are these.
+    /// Sets the outputs of the module.
     SetOutputs(Vec<u64>),
 }
 
-/// An op to be made.
+/// A new op.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NewStatement {
-    /// The id of its result; the next free one unless given.
+    /// The id of its result; by default the next free one.
     pub id: Option<u64>,
-    /// Its name, in any format's spelling.
+    /// Its name in the spelling of any format.
     pub op: String,
-    /// The ids of what it reads.
+    /// The ids of its operands.
     pub operands: Vec<u64>,
-    /// Its attributes by name; those that are not given have their defaults.
+    /// Its attributes by name; omitted attributes have their defaults.
     pub attributes: Vec<(String, serde_json::Value)>,
-    /// The type of its result, where it must be written or should be checked.
+    /// The type of its result, if it has to be declared or should be checked.
     pub ty: Option<String>,
-    /// Its body, where it has one.
+    /// Its body, if it has one.
     pub body: Option<NewBody>,
 }
 
-/// The body of an op to be made. Its ids are new in the whole module.
+/// The body of a new op. Its ids must be free in the whole module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NewBody {
-    /// The ids of its arguments: one for each operand of the op.
+    /// The ids of its arguments, one for each operand of the op.
     pub arguments: Vec<u64>,
     /// Its ops.
     pub statements: Vec<NewStatement>,
-    /// The ids of what it yields.
+    /// The ids of the values it yields.
     pub outputs: Vec<u64>,
 }
 
-/// Where a new op goes.
+/// Position of a new op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// Before the op that defines this id.
     Before(u64),
     /// After the op that defines this id.
     After(u64),
-    /// Behind all ops of the module.
+    /// After all ops of the module.
     End,
 }
 
 impl Edit {
-    /// The edit in a few words, for messages.
+    /// Describes the edit briefly, for messages.
     pub fn describe(&self) -> String {
         match self {
             Edit::Insert { statement, .. } => format!("insert `{}`", statement.op),

@@ -1,46 +1,46 @@
-//! Why edits are refused.
+//! Errors of edits.
 
 use mind_diag::Diagnostics;
 use thiserror::Error;
 
-/// Why edits are refused; the module is then as it was.
+/// Error of applying edits; the module is unchanged.
 #[derive(Debug, Error)]
 pub enum PatchError {
     /// The text is not a list of edits.
     #[error("{place}: {problem}")]
     Json {
-        /// Which edit, and where in it.
+        /// The edit and the position in it.
         place: String,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
-    /// An edit cannot be made.
+    /// An edit cannot be applied.
     #[error("edit {number} ({edit}): {problem}")]
     Edit {
         /// Its number, from 1.
         number: usize,
-        /// What it says, in short.
+        /// A brief description.
         edit: String,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
-    /// What an edit deletes is still read.
+    /// A deleted op still has users.
     #[error(
-        "edit {number} (delete {id}): {readers} still {verb} it; delete or replace {them}, or say what is read `instead`",
+        "edit {number} (delete {id}): {readers} still {verb} it; delete or replace {them}, or name a replacement in `instead`",
         verb = if *several { "read" } else { "reads" },
         them = if *several { "them" } else { "that too" }
     )]
     Dependents {
-        /// Its number, from 1.
+        /// The number of the edit, from 1.
         number: usize,
-        /// What it deletes.
+        /// The id that it deletes.
         id: u64,
-        /// The readers, as ids.
+        /// The ids of the users.
         readers: String,
-        /// Whether there is more than one.
+        /// Whether there are several users.
         several: bool,
     },
-    /// The module after all edits breaks rules.
-    #[error("after the edits the module breaks {} rules", .0.error_count())]
+    /// The verifier rejects the resulting module.
+    #[error("the edited module has {} errors", .0.error_count())]
     Invalid(Diagnostics),
 }

@@ -1,6 +1,7 @@
-//! Edits as JSON.
+//! Reads edits from JSON.
 //!
-//! A list of objects, each with one of the keys `insert`, `delete`, `replace`, `set`, `rename`, `outputs`.
+//! The text is a list of objects, each with one of the keys `insert`, `delete`, `replace`, `set`, `rename` and
+//! `outputs`, for example `[{"delete": 5, "instead": 3}]`.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +9,11 @@ use super::edit::{Edit, NewBody, NewStatement, Place};
 use super::error::PatchError;
 
 impl Edit {
-    /// The edits in a text, in order.
+    /// Parses a list of edits.
     ///
     /// # Errors
     ///
-    /// No JSON, no list, an edit that says too little, too much or something else.
+    /// Errors if the text is not a JSON list, or if an edit has missing, unknown or invalid members.
     pub fn read_all(text: &str) -> Result<Vec<Edit>, PatchError> {
         let whole = |problem: String| PatchError::Json {
             place: "edits".to_owned(),
@@ -35,7 +36,7 @@ impl Edit {
     }
 }
 
-/// The keys that say what is done, each with those that may stand beside it.
+/// The keys that select an edit, each with its optional members.
 const FORMS: [(&str, &[&str]); 6] = [
     ("insert", &["before", "after"]),
     ("delete", &["instead"]),
@@ -61,7 +62,7 @@ fn edit(value: &Value) -> Result<Edit, String> {
         .keys()
         .find(|key| key != form && !beside.contains(&key.as_str()));
     if let Some(unknown) = unknown {
-        return Err(format!("`{unknown}` has no meaning beside `{form}`"));
+        return Err(format!("`{unknown}` cannot be combined with `{form}`"));
     }
     let subject = &fields[*form];
     match *form {
@@ -126,7 +127,7 @@ fn place(fields: &Map<String, Value>) -> Result<Place, String> {
         (Some(before), None) => Ok(Place::Before(id(before, "before")?)),
         (None, Some(after)) => Ok(Place::After(id(after, "after")?)),
         (None, None) => Ok(Place::End),
-        (Some(_), Some(_)) => Err("`before` and `after` both say where; use one".to_owned()),
+        (Some(_), Some(_)) => Err("`before` and `after` cannot be combined".to_owned()),
     }
 }
 
@@ -201,7 +202,7 @@ fn body(value: &Value) -> Result<NewBody, String> {
     })
 }
 
-/// The id in `5`, `"5"`, `"N5"` or `"%5"`.
+/// Parses an id: `5`, `"5"`, `"N5"` or `"%5"`.
 fn id(value: &Value, key: &str) -> Result<u64, String> {
     let number = match value {
         Value::Number(number) => number.as_u64(),
@@ -225,7 +226,7 @@ fn ids(value: &Value, key: &str) -> Result<Vec<u64>, String> {
     }
 }
 
-/// What a JSON value is, in words.
+/// Names the kind of a JSON value.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

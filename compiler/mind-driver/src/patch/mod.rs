@@ -1,7 +1,8 @@
-//! Edits of a module by the stable ids of its values: all of them or none.
+//! Edits of a module by the stable ids of its values, applied all or none.
 //!
-//! An agent, or a tool, reads a module, decides on edits and sends them back; ids mean the same before and after,
-//! as no edit renumbers what it does not name. [`Edit::read_all`] reads edits as JSON, [`apply`] makes them.
+//! A tool or an agent reads a module, decides on edits and sends them back. Ids are stable across edits, because an
+//! edit does not renumber values that it does not name. [`Edit::read_all`] parses edits from JSON, [`apply`] applies
+//! them.
 
 mod apply;
 mod edit;

@@ -1,4 +1,4 @@
-//! Making the ops that a patch writes.
+//! Creates the new ops of an edit.
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -11,11 +11,11 @@ use super::apply::Patch;
 use super::edit::{NewBody, NewStatement};
 use super::values::{no_attribute, parse_type, placeholder, set_attribute};
 
-/// How deep bodies may nest.
+/// Limit on the nesting depth of bodies.
 const MAX_NESTING: usize = 32;
 
 impl Patch<'_> {
-    /// A new op; where its type must be written and is not, it is that of `like`.
+    /// Creates an op. A type that has to be declared and is omitted is taken from `like`.
     pub(super) fn statement(
         &mut self,
         new: &NewStatement,
@@ -114,7 +114,7 @@ impl Patch<'_> {
         Ok(())
     }
 
-    /// The op that some format calls `name`.
+    /// Returns the op whose name in any format is `name`.
     fn def(&self, name: &str) -> Result<&'static OpDef, String> {
         let called = |def: &&OpDef| {
             let names = [
@@ -139,11 +139,11 @@ impl Patch<'_> {
     }
 }
 
-/// How many results an op has as it is written.
+/// Returns the number of results of a new op.
 ///
 /// # Errors
 ///
-/// One that has none, or a body too many or too few.
+/// Errors if it has no results, if a body is missing, or if it cannot have a body.
 fn result_count(def: &OpDef, new: &NewStatement) -> Result<usize, String> {
     let name = &new.op;
     match (def.regions, &new.body) {
@@ -163,6 +163,6 @@ fn result_count(def: &OpDef, new: &NewStatement) -> Result<usize, String> {
         (Results::One, _) => Ok(1),
         (Results::Named(names), _) => Ok(names.len()),
         (Results::Many, Some(body)) if !body.outputs.is_empty() => Ok(body.outputs.len()),
-        _ => Err(format!("`{name}` has no result that an id could name")),
+        _ => Err(format!("`{name}` has no result")),
     }
 }

@@ -1,4 +1,4 @@
-//! Attributes and types as a patch writes them.
+//! Attributes and types in edits.
 
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
 use mind_ir::opdef::{AttrDef, OpDef};
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::json::kind;
 
-/// A value of the row's kind, to be replaced.
+/// Returns a temporary value of the attribute's kind, to be overwritten.
 pub(super) fn placeholder(row: &AttrDef) -> Attr<'static> {
     match row.kind {
         AttrKind::Int => Attr::Int(0),
         AttrKind::Bool => Attr::Bool(false),
         AttrKind::Float => Attr::Float(0),
-        // No name is written: every name is given or has a default.
+        // A name cannot be interned here; every name is set or has a default, so another kind serves as placeholder.
         AttrKind::Str | AttrKind::Ints => Attr::Ints(&[]),
         AttrKind::Dims => Attr::Dims(&[]),
         AttrKind::LiteralData => Attr::Literal(&Literal {
@@ -29,11 +29,11 @@ pub(super) fn placeholder(row: &AttrDef) -> Attr<'static> {
     }
 }
 
-/// Sets an attribute to what JSON says.
+/// Sets an attribute to a JSON value.
 ///
 /// # Errors
 ///
-/// A value of another kind, in one line.
+/// Errors, in one line, if the value has the wrong kind.
 pub(super) fn set_attribute(
     g: &mut Graph,
     op: OpId,
@@ -99,12 +99,12 @@ pub(super) fn set_attribute(
     Ok(())
 }
 
-/// Sets the elements of a constant whose type is known: nested as its shape says, one flat list, or one for
-/// all.
+/// Sets the elements of a constant with a known type. The value is a list nested like the shape, a flat list, or a
+/// single element that is repeated.
 ///
 /// # Errors
 ///
-/// No type yet, lists of other lengths, an element that the dtype does not have.
+/// Errors if the type is unknown, if a list has the wrong length, or if the dtype cannot represent an element.
 fn set_elements(
     g: &mut Graph,
     op: OpId,
@@ -114,7 +114,7 @@ fn set_elements(
 ) -> Result<(), String> {
     let result = g.result(op);
     let ty = g.declared(result).or(g.type_id(result));
-    let ty = ty.ok_or("the type of a constant must be written: give it as `type`")?;
+    let ty = ty.ok_or("a constant needs a declared type: write it as `type`")?;
     let ty = g.types().get(ty).to_owned();
     let mut bytes = Vec::new();
     let count = match value {
@@ -139,7 +139,7 @@ fn set_elements(
     Ok(())
 }
 
-/// Appends the elements of a list, which is nested as `shape` says; an empty shape admits any flat list.
+/// Appends the elements of a list nested like `shape`; an empty shape accepts any flat list.
 fn elements(
     list: &[Value],
     shape: &[Dim],
@@ -165,7 +165,7 @@ fn elements(
     Ok(())
 }
 
-/// Appends one element, as JSON or as text: `1.5`, `"nan"`, `"-inf"`.
+/// Appends one element, a JSON value or text, for example `1.5`, `"nan"` or `"-inf"`.
 fn element(value: &Value, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
     let text = match value {
         Value::Number(number) => number.to_string(),
@@ -175,11 +175,11 @@ fn element(value: &Value, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), Strin
     };
     read_element(&text, dtype, bytes).map_err(|_| {
         let form = element_form(dtype);
-        format!("`{text}` is no element of {dtype}, which is {form}")
+        format!("invalid element `{text}` of {dtype}: expected {form}")
     })
 }
 
-/// The reason why an op has no attribute `name`.
+/// Returns the error for an unknown attribute `name`.
 pub(super) fn no_attribute(def: &OpDef, name: &str) -> String {
     let known: Vec<String> = def
         .attrs
@@ -203,13 +203,13 @@ fn extent(g: &mut Graph, value: &Value) -> Result<Dim, String> {
         value => value
             .as_i64()
             .map(Dim::Fixed)
-            .ok_or_else(|| format!("`{value}` is no extent")),
+            .ok_or_else(|| format!("invalid extent `{value}`: expected a number, a name or `?`")),
     }
 }
 
-/// The type in `f32[3, B]` or `f32`.
+/// Parses a type, for example `f32[3, B]` or `f32`.
 pub(super) fn parse_type(g: &mut Graph, text: &str) -> Result<TensorType, String> {
-    let wrong = || format!("`{text}` is no type; one is written as in `f32[3, B, ?]`");
+    let wrong = || format!("invalid type `{text}`: expected for example `f32[3, B, ?]`");
     let text = text.trim();
     let (name, dims) = match text.split_once('[') {
         None => (text, ""),
@@ -223,7 +223,7 @@ pub(super) fn parse_type(g: &mut Graph, text: &str) -> Result<TensorType, String
     Ok(TensorType::new(dtype, dims?))
 }
 
-/// An extent as text: `3`, `B`, `?`.
+/// Parses an extent: `3`, `B` or `?`.
 fn dim(g: &mut Graph, text: &str) -> Result<Dim, String> {
     let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text
@@ -235,6 +235,6 @@ fn dim(g: &mut Graph, text: &str) -> Result<Dim, String> {
         _ => text
             .parse()
             .map(Dim::Fixed)
-            .map_err(|_| format!("`{text}` is no extent")),
+            .map_err(|_| format!("invalid extent `{text}`: expected a number, a name or `?`")),
     }
 }

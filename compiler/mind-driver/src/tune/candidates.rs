@@ -1,4 +1,4 @@
-//! Other schedules that a kernel may have.
+//! Candidate schedules of a kernel.
 
 use mind_ir::opdef::Op;
 use mind_ir::{Graph, OpId, ValueId};
@@ -12,19 +12,20 @@ use mind_vir::target::TargetInfo;
 use super::kernel::Kernel;
 use super::schedule::Schedule;
 
-/// The most schedules of a kernel that are tried besides its own.
+/// Limit on the candidates of a kernel.
 pub const MOST_CANDIDATES: usize = 24;
 
-/// The fewest multiply-adds of a product whose blocks are worth another size.
+/// Minimum number of multiply-adds of a product for which other cache block sizes are tried.
 const WORTH_BLOCKS: usize = 1 << 18;
 
-/// The most elements, and multiply-adds, of a kernel that one thread may run faster than several: a kernel that takes
-/// longer seems to, where other programs run while it is measured.
+/// Limits on the elements and the multiply-adds of a kernel for which a single thread is tried. For larger kernels a
+/// single thread wins only by noise, when other programs run during the measurement.
 const SMALL: (usize, usize) = (1 << 15, 1 << 20);
 
-/// Other schedules of a kernel, each differing from its own in one attribute and what that asks for.
+/// Returns candidate schedules of a kernel. Each differs from the default in one attribute and those that depend on it.
 ///
-/// The kernel and the target alone decide them. Some may be refused by the verifier or the code generator.
+/// The result depends on the kernel, the target and the number of threads only. The verifier or the code generator may
+/// reject some candidates.
 pub(super) fn candidates(kernel: &Kernel, target: &TargetInfo, threads: usize) -> Vec<Schedule> {
     let (g, op) = (&kernel.module, kernel.op);
     let own = &kernel.default;
@@ -52,7 +53,7 @@ pub(super) fn candidates(kernel: &Kernel, target: &TargetInfo, threads: usize) -
     kept
 }
 
-/// Whether one thread may run a kernel faster than several.
+/// Returns whether a single thread may run a kernel faster than several.
 fn is_small(g: &Graph, op: OpId) -> bool {
     let elements: usize = known(g, g.results(op).get(0)).iter().product();
     let right = || known(g, g.operands(op)[1]);
@@ -68,7 +69,7 @@ fn is_small(g: &Graph, op: OpId) -> bool {
     elements <= most && elements.saturating_mul(terms) <= most_products
 }
 
-/// Other dimensions that threads share: none of a small kernel, and each that has several indices.
+/// Varies the dimension that is divided among threads: none for a small kernel, and each with an extent above 1.
 fn shared(kernel: &Kernel, extents: &[usize], threads: usize) -> Vec<Schedule> {
     let own = &kernel.default;
     let single = (0..extents.len()).filter(|&axis| extents[axis] > 1);
@@ -131,7 +132,8 @@ fn of_nest(g: &Graph, nest: Nest, own: &Schedule, threads: usize) -> Vec<Schedul
     all
 }
 
-/// Rows and vectors of tiles that fill the registers, those with the most multiply-adds for a load first.
+/// Returns the rows and vectors of register tiles that fill the registers, those with the highest arithmetic intensity
+/// first.
 fn tiles(target: &TargetInfo, rows: usize, vectors: usize) -> Vec<[i64; 2]> {
     const MOST: usize = 9;
     let registers = target.vector_registers as usize;
@@ -144,7 +146,7 @@ fn tiles(target: &TargetInfo, rows: usize, vectors: usize) -> Vec<[i64; 2]> {
         else {
             continue;
         };
-        // As few rounds, whose tiles are of one height.
+        // Rows are divided evenly among the same number of tiles, so that there is no small edge tile.
         let even = rows.div_ceil(rows.div_ceil(most));
         for height in [most, even] {
             if !tiles.contains(&(height, width)) {
@@ -152,7 +154,7 @@ fn tiles(target: &TargetInfo, rows: usize, vectors: usize) -> Vec<[i64; 2]> {
             }
         }
     }
-    // Multiply-adds for a load, in thousandths.
+    // Multiply-adds per load, in thousandths.
     let intensity = |(height, width): (usize, usize)| 1000 * height * width / (height + width);
     tiles.sort_by_key(|&tile| (usize::MAX - intensity(tile), tile));
     tiles.truncate(MOST);
@@ -162,9 +164,9 @@ fn tiles(target: &TargetInfo, rows: usize, vectors: usize) -> Vec<[i64; 2]> {
         .collect()
 }
 
-/// Vectors of a row of `columns` elements of a product whose first operand is `value`.
+/// Returns the vectors per row of `columns` elements, for a product whose first operand is `value`.
 fn vectors(g: &Graph, value: ValueId, target: &TargetInfo, columns: usize) -> usize {
-    // Narrower numbers are computed in lanes of 32 bits.
+    // Narrower types are computed in 32-bit lanes.
     let bits = 8 * g.ty(value).dtype.size().max(4) as u32;
     columns.div_ceil(target.lanes(bits).max(1) as usize)
 }
@@ -196,7 +198,7 @@ fn of_contract(
             (1, n, [128, 256, 512, 2048, n]),
         ];
         for (at, extent, sizes) in blocks {
-            // A block that is the whole dimension may still differ from what is chosen for the target.
+            // A block of the whole dimension may still differ from the target's default.
             for size in sizes
                 .into_iter()
                 .filter(|&size| size < extent || size == sizes[4])

@@ -1,4 +1,4 @@
-//! Kernels as separate modules.
+//! Extracts kernels into modules of their own.
 
 use mind_core::ops::input::Input;
 use mind_diag::Span;
@@ -20,24 +20,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::schedule::Schedule;
 use crate::cache::digest;
 
-/// A kernel that can be measured alone.
+/// A kernel that can be measured in isolation.
 pub(super) struct Kernel {
-    /// A module that reads what the kernel reads, packs what it wants in panels, and runs it.
+    /// A module with inputs for the kernel's operands, the packing of its panels, and the kernel.
     pub(super) module: Graph,
     /// The kernel in that module.
     pub(super) op: OpId,
-    /// The kernels of the whole module that are equal to it.
+    /// The equal kernels in the whole module.
     pub(super) places: Vec<OpId>,
-    /// Its schedule.
+    /// Its default schedule.
     pub(super) default: Schedule,
-    /// Whether others read the panels that it reads, so that their width stays.
+    /// Whether other kernels read its packed panels, so that the panel width must not change.
     pub(super) shares_panels: bool,
-    /// What it is known by: equal kernels are one.
+    /// Hash of the kernel; equal kernels are measured once.
     pub(super) digest: blake3::Hash,
 }
 
 impl Kernel {
-    /// Its kind and the types of its operands.
+    /// Returns the name of the op and the types of its operands.
     pub(super) fn text(&self) -> String {
         let g = &self.module;
         let operands = g.operands(self.op).iter();
@@ -46,7 +46,8 @@ impl Kernel {
     }
 }
 
-/// The kernels of a module at loops level that have a schedule and run in every run, in order.
+/// Returns the kernels of a module at loops level that have a schedule and depend on inputs, in order. Kernels of
+/// weights only are excluded, because they run once when weights are bound.
 pub(super) fn kernels(g: &Graph, panels: PanelChoice) -> Vec<Kernel> {
     let mut found = Found::default();
     found.add_block(g, g.body(), panels);
@@ -111,7 +112,7 @@ impl Found {
     }
 }
 
-/// Whether the panels that a product reads are also others', of this program or of one that shares them.
+/// Returns whether the packed panels of a product are shared with other kernels of this program or with other programs.
 fn shares_panels(g: &Graph, op: OpId, fixed: &FxHashSet<ValueId>, panels: PanelChoice) -> bool {
     let is_product = g.is::<Contract>(op) || g.is::<Window>(op);
     let Some(&right) = g.operands(op).get(1).filter(|_| is_product) else {
@@ -128,7 +129,7 @@ fn shares_panels(g: &Graph, op: OpId, fixed: &FxHashSet<ValueId>, panels: PanelC
     is_packed && (is_shared || g.uses(own).count() > 1)
 }
 
-/// A module of one kernel, and the kernel in it.
+/// Extracts one kernel into a module; returns the module and the kernel in it.
 fn alone(g: &Graph, op: OpId, fixed: &FxHashSet<ValueId>) -> (Graph, OpId) {
     let mut copier = Copier {
         from: g,
@@ -156,15 +157,15 @@ fn alone(g: &Graph, op: OpId, fixed: &FxHashSet<ValueId>) -> (Graph, OpId) {
     (module, own)
 }
 
-/// Copies what a kernel reads: views and what is packed as they are, everything else as an input.
+/// Copies the operands of a kernel: views and packed panels with their sources, all other values as inputs.
 struct Copier<'g> {
     from: &'g Graph,
     to: Graph,
-    /// What is the same in every run.
+    /// The values that are the same in every run.
     fixed: &'g FxHashSet<ValueId>,
     copies: FxHashMap<ValueId, ValueId>,
     inputs: usize,
-    /// Bytes of the workspace that are taken.
+    /// Bytes of the workspace used so far.
     workspace: u64,
 }
 
@@ -196,7 +197,7 @@ impl Copier<'_> {
         copy
     }
 
-    /// A copy of a kernel whose results stand at `places`.
+    /// Copies a kernel and places its results at these offsets.
     fn kernel(&mut self, op: OpId, operands: &[ValueId], places: &[i64]) -> OpId {
         let end = InsertPoint::End(self.to.body());
         let copy = self.to.copy_from(self.from, end, op, operands);

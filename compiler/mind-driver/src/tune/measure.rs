@@ -1,4 +1,4 @@
-//! What a kernel takes with one schedule and with another.
+//! Measures the run time of a kernel with a candidate schedule relative to the default.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,43 +13,43 @@ use super::kernel::Kernel;
 use super::schedule::Schedule;
 use crate::compiled::Compiled;
 
-/// Runs that are timed together take this long at least.
+/// Minimum duration of a sample.
 const SAMPLE: Duration = Duration::from_micros(200);
 
-/// The most runs that are timed together.
+/// Limit on the runs per sample.
 const MOST_RUNS: u128 = 4096;
 
-/// Interleaved samples of a schedule and of the default.
+/// Number of interleaved samples of a candidate and of the default.
 const SAMPLES: usize = 5;
 
-/// As many where the best schedule is measured once more.
+/// Number of samples when the best candidate is confirmed.
 const CONFIRMING: usize = 9;
 
-/// After this many samples a schedule that is far behind is measured no further.
+/// Number of samples after which a slow candidate is abandoned.
 const FEWEST: usize = 2;
 
-/// How far that is.
+/// Ratio to the default above which it is abandoned.
 const FAR: f64 = 1.15;
 
-/// Seconds that are less than any clock tells.
+/// Seconds below the resolution of any clock, to avoid a division by zero.
 const SMALLEST: f64 = 1e-12;
 
-/// A kernel ready to run by its default schedule, on arrays that are made up.
+/// A kernel compiled with its default schedule, and random inputs.
 pub(super) struct Bench<'t> {
     tuner: &'t Tuner,
     kernel: &'t Kernel,
     options: &'t Options,
     arrays: Arrays,
     default: Compiled,
-    /// Runs that are timed together.
+    /// Runs per sample.
     runs: u32,
-    /// One of them.
+    /// Duration of one run.
     pub(super) once: Duration,
 }
 
 impl<'t> Bench<'t> {
-    /// Compiles and runs a kernel; `None` of one that cannot be measured, such as of integers that a made-up zero
-    /// divides.
+    /// Compiles and runs a kernel; returns `None` if it cannot be measured, for example because it divides by a random
+    /// integer that is zero.
     pub(super) fn new(
         tuner: &'t Tuner,
         kernel: &'t Kernel,
@@ -72,20 +72,20 @@ impl<'t> Bench<'t> {
         Some(bench)
     }
 
-    /// A schedule as code that ran once; `None` if the kernel cannot have it.
+    /// Compiles a schedule and runs it once; returns `None` if the kernel does not support it.
     pub(super) fn other(&self, schedule: &Schedule) -> Option<Compiled> {
         let module = scheduled(self.kernel, schedule)?;
         ready(&module, self.options, &self.arrays)
     }
 
-    /// The time that runs of candidate `number` take over that of the default.
+    /// Returns the time of candidate `number` divided by that of the default.
     pub(super) fn ratio(&mut self, number: usize, other: &mut Compiled) -> Option<f64> {
         let ratios = self.ratio_of(number, other, SAMPLES)?;
         Some(ratios.least)
     }
 
-    /// As [`ratio`](Bench::ratio), of more samples, and of both compiled anew in other memory, whoever is first: where
-    /// arrays lie decides, too, how fast a kernel is. The largest of all ratios.
+    /// As [`ratio`](Bench::ratio), with more samples. Both are compiled and allocated twice, in either order, because
+    /// the addresses of arrays affect the speed of a kernel. Returns the largest ratio.
     pub(super) fn confirmed(&mut self, number: usize, schedule: &Schedule) -> Option<f64> {
         let mut worst: f64 = 0.0;
         for is_first in [true, false] {
@@ -110,7 +110,7 @@ impl<'t> Bench<'t> {
                 others.push(bench.sample(Some((number, &mut *other)))?);
                 Some(())
             };
-            // Who is first has warm caches of the other one.
+            // The order alternates, because the second program finds warm caches.
             if turn % 2 == 0 {
                 own.push(self.sample(None)?);
                 take(self)?;
@@ -125,7 +125,7 @@ impl<'t> Bench<'t> {
         Some(Ratios::of(&mut others, &mut own))
     }
 
-    /// Times runs of the default, or of a candidate by its number.
+    /// Times the runs of the default, or of the candidate with this number.
     fn sample(&mut self, other: Option<(usize, &mut Compiled)>) -> Option<Duration> {
         let (number, compiled) = match other {
             Some((number, compiled)) => (Some(number), compiled),
@@ -145,7 +145,7 @@ impl<'t> Bench<'t> {
     }
 }
 
-/// The module of a kernel with another schedule; `None` if the verifier refuses it.
+/// Returns the module of a kernel with another schedule; `None` if the verifier rejects it.
 pub(super) fn scheduled(kernel: &Kernel, schedule: &Schedule) -> Option<Graph> {
     let mut module = kernel.module.clone();
     schedule.apply(&mut module, kernel.op);
@@ -153,7 +153,7 @@ pub(super) fn scheduled(kernel: &Kernel, schedule: &Schedule) -> Option<Graph> {
     (!found.has_errors()).then_some(module)
 }
 
-/// A module as code that ran once.
+/// Compiles a module and runs it once.
 fn ready(module: &Graph, options: &Options, arrays: &Arrays) -> Option<Compiled> {
     let program = Program::compile(module, options).ok()?;
     let mut compiled = Compiled::new(&Arc::new(program), arrays).ok()?;
@@ -161,11 +161,11 @@ fn ready(module: &Graph, options: &Options, arrays: &Arrays) -> Option<Compiled>
     Some(compiled)
 }
 
-/// The time of a candidate over that of the default.
+/// Time of a candidate divided by that of the default.
 struct Ratios {
-    /// The middle of all samples.
+    /// Ratio of the medians of the samples.
     median: f64,
-    /// The least of them: on a busy machine most samples hold the time of others.
+    /// Ratio of the minima, because on a busy machine most samples include the time of other processes.
     least: f64,
 }
 
@@ -175,7 +175,7 @@ impl Ratios {
         others.sort_unstable();
         let ratio = |at: usize| {
             let [time, other] = [times[at], others[at]].map(|time| time.as_secs_f64());
-            // A clock that stands still sees no difference.
+            // Equal times, for example of a clock that does not advance, are a ratio of 1.
             if time == other {
                 1.0
             } else {

@@ -1,12 +1,12 @@
-//! Schedules that are chosen by measuring.
+//! Autotuning of kernel schedules.
 //!
-//! A schedule changes no bit, so any other one may take the place of what [`lower`](crate::engine::Engine::lower) wrote.
-//! For each kernel of a module at loops level, each once however often the module has it, a few others are tried: those
-//! of `candidates`, alone and the best ones together. One that wins by a margin, and again in other memory, is written
-//! into the module.
+//! Schedules do not affect results, so any schedule may replace the one chosen by
+//! [`lower`](crate::engine::Engine::lower). For each distinct kernel of a module at loops level the schedules of
+//! `candidates` are measured, one by one and the best ones combined. A schedule that wins by a margin, and wins again
+//! in newly allocated memory, is written to the module.
 //!
-//! - `kernel`: kernels as modules that run alone. `schedule`: what the attributes of one say. `candidates`: others that
-//!   it may have. `measure`: which of two is faster.
+//! - `kernel`: extraction of kernels. `schedule`: attributes of a schedule. `candidates`: schedules to try. `measure`:
+//!   comparison of two schedules.
 
 mod candidates;
 mod kernel;
@@ -31,20 +31,19 @@ use crate::cache::CompileCache;
 pub use self::candidates::MOST_CANDIDATES;
 pub use self::schedule::Schedule;
 
-/// A schedule is taken whose runs take this share of the default's time at most.
+/// Limit on the time of a schedule relative to the default for it to be chosen.
 const MARGIN: f64 = 0.97;
 
-/// Kernels that take less than this share of the time of all are left as they are.
+/// Share of the total time below which a kernel is not tuned.
 const WORTHWHILE: f64 = 0.01;
 
-/// Kernels that read and write more bytes than this are left as they are.
+/// Limit in bytes on the operands and results of a kernel that is tuned.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Runs the work it is given once, and returns the time that it took; the number is that of the candidate, from 0
-/// on, and `None` for the default.
+/// Runs a closure once and returns its duration. The number is the index of the candidate, or `None` for the default.
 pub type Stopwatch = Box<dyn Fn(Option<usize>, &mut dyn FnMut()) -> Duration + Send + Sync>;
 
-/// Chooses schedules by measuring, for every module that an engine compiles.
+/// Autotuner for all modules that an engine compiles.
 pub struct Tuner {
     stopwatch: Stopwatch,
     limit: u64,
@@ -56,17 +55,17 @@ pub struct Tuner {
 /// A kernel whose schedule was changed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The kind of the kernel and the types of its operands.
+    /// The name of the op and the types of its operands.
     pub kernel: String,
-    /// Where it stands in the source.
+    /// Its span in the source.
     pub span: Span,
-    /// How often the module has it.
+    /// Number of equal kernels in the module.
     pub count: usize,
-    /// What was changed, as it was.
+    /// The old values of the changed attributes.
     pub from: String,
-    /// What was changed, as it is.
+    /// The new values of the changed attributes.
     pub to: String,
-    /// How many times as fast the kernel was measured to be.
+    /// The measured speed-up.
     pub gain: f64,
 }
 
@@ -81,13 +80,13 @@ impl std::fmt::Debug for Tuner {
 }
 
 impl Tuner {
-    /// The most candidates that are measured for a module unless its user says otherwise.
+    /// Default limit on the candidates measured per module.
     pub const LIMIT: u64 = 512;
 
-    /// The parts that [`progress`](Tuner::progress) counts.
+    /// The value of [`progress`](Tuner::progress) at the end.
     pub const PARTS: u64 = 1000;
 
-    /// A tuner that measures by a clock, and at most `limit` candidates for a module.
+    /// Creates a tuner that measures with a clock, at most `limit` candidates per module.
     pub fn new(limit: u64, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Tuner {
         let stopwatch = move |_: Option<usize>, work: &mut dyn FnMut()| {
             let started = clock();
@@ -97,7 +96,7 @@ impl Tuner {
         Tuner::with_stopwatch(limit, Box::new(stopwatch))
     }
 
-    /// A tuner whose measurements are those of `stopwatch`.
+    /// Creates a tuner that measures with `stopwatch`.
     pub fn with_stopwatch(limit: u64, stopwatch: Stopwatch) -> Tuner {
         Tuner {
             stopwatch,
@@ -108,22 +107,22 @@ impl Tuner {
         }
     }
 
-    /// The most candidates that are measured for a module.
+    /// Returns the limit on the candidates measured per module.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// How many candidates were measured so far.
+    /// Returns the number of candidates measured so far.
     pub fn measured(&self) -> u64 {
         self.measured.load(Ordering::Relaxed)
     }
 
-    /// How far the tuning of the current module is, in parts of [`Tuner::PARTS`].
+    /// Returns the progress of tuning the current module, out of [`Tuner::PARTS`].
     pub fn progress(&self) -> Arc<AtomicU64> {
         self.progress.clone()
     }
 
-    /// The kernels whose schedule was changed so far, in the order of the modules and of the kernels in each.
+    /// Returns the kernels whose schedules were changed so far, in the order of modules and of kernels in them.
     pub fn choices(&self) -> Vec<Choice> {
         self.all_choices().clone()
     }
@@ -132,28 +131,28 @@ impl Tuner {
         self.choices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what was chosen for a module.
+    /// Adds the choices of a module.
     pub(crate) fn add(&self, choices: Vec<Choice>) {
         self.all_choices().extend(choices);
     }
 }
 
-/// What schedules are chosen for.
+/// The tuner, target options and cache of one compilation.
 pub(crate) struct Tuning<'t> {
     pub(crate) tuner: &'t Tuner,
     pub(crate) options: &'t Options,
-    /// Where what was chosen is kept, and all that it depends on besides the kernel.
+    /// The cache of tuning records, and the part of their keys besides the kernel.
     pub(crate) cache: Option<(&'t CompileCache, &'t str)>,
 }
 
-/// What a kernel was measured to be fastest with.
+/// The fastest measured schedule of a kernel.
 struct Best {
     schedule: Schedule,
     gain: f64,
 }
 
 impl Tuning<'_> {
-    /// Writes the best schedules that are found into a module at loops level, and returns what was changed.
+    /// Tunes a module at loops level and returns the changes.
     pub(crate) fn tune(&self, g: &mut Graph) -> Vec<Choice> {
         let options = Options {
             profiler: None,
@@ -161,7 +160,7 @@ impl Tuning<'_> {
         };
         let kernels = kernels(g, options.panels);
         let mut found: Vec<Option<Best>> = kernels.iter().map(|own| self.kept(own)).collect();
-        // The longest first, if not all can be tried.
+        // Kernels with the longest total time come first, because the limit may not suffice for all.
         let mut open: Vec<(usize, Duration)> = Vec::new();
         for (at, kernel) in kernels.iter().enumerate() {
             if found[at].is_none() && kernel.bytes() <= MOST_BYTES {
@@ -201,7 +200,7 @@ impl Tuning<'_> {
         changed.collect()
     }
 
-    /// The fastest schedule of a kernel among `most` candidates, which may be the default.
+    /// Returns the fastest schedule of a kernel among the default and `most` candidates.
     fn search(&self, kernel: &Kernel, bench: &mut Bench<'_>, most: usize) -> Best {
         let threads = self.options.pool.threads();
         let mut candidates = candidates::candidates(kernel, &self.options.target, threads);
@@ -216,7 +215,7 @@ impl Tuning<'_> {
             }
         }
         winners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        // The best of each attribute, all together.
+        // The best candidates of different attributes are combined.
         if let Some((_, _, first)) = winners.first() {
             let mut together = first.clone();
             let mut taken = first.changed(&kernel.default);
@@ -235,12 +234,12 @@ impl Tuning<'_> {
                 winners.insert(0, (ratio, count, together));
             }
         }
-        /// Winners that are measured once more.
+        /// Number of candidates that are confirmed.
         const SECOND_LOOKS: usize = 2;
         for (_, number, schedule) in winners.into_iter().take(SECOND_LOOKS) {
             let ratio = bench.confirmed(number, &schedule);
             if let Some(ratio) = ratio.filter(|ratio| *ratio < MARGIN) {
-                // In thousandths, which a note holds as they are.
+                // Rounded to thousandths, so that the cached record is exact.
                 let gain = (1000.0 / ratio.max(1e-3)).round() / 1000.0;
                 return Best { schedule, gain };
             }
@@ -251,14 +250,14 @@ impl Tuning<'_> {
         }
     }
 
-    /// The time of a candidate over that of the default; `None` if the kernel cannot have it.
+    /// Returns the time of a candidate divided by that of the default; `None` if the kernel does not support it.
     fn measure(&self, bench: &mut Bench<'_>, number: usize, schedule: &Schedule) -> Option<f64> {
         let mut other = bench.other(schedule)?;
         self.tuner.measured.fetch_add(1, Ordering::Relaxed);
         bench.ratio(number, &mut other)
     }
 
-    /// What was chosen for an equal kernel before.
+    /// Returns the cached schedule of an equal kernel.
     fn kept(&self, kernel: &Kernel) -> Option<Best> {
         let (cache, settings) = self.cache?;
         let value = cache.note(&[settings.as_bytes(), kernel.digest.as_bytes()])?;
@@ -278,7 +277,7 @@ impl Tuning<'_> {
 }
 
 impl Kernel {
-    /// Bytes that it reads and writes.
+    /// Returns the bytes that it reads and writes.
     fn bytes(&self) -> u64 {
         let g = &self.module;
         let values = g
@@ -306,7 +305,7 @@ impl Kernel {
     }
 }
 
-/// Where a kernel stands in the source: the place of its op, or of the first one in it that has any.
+/// Returns the span of a kernel, or of the first op in its body that has one.
 fn place(g: &Graph, op: OpId) -> Span {
     let own = g.span(op);
     if own != Span::FILE {
@@ -331,7 +330,7 @@ impl Choice {
         })
     }
 
-    /// What [`json`](Choice::json) wrote.
+    /// Reads the output of [`json`](Choice::json).
     pub(crate) fn read(value: &Value) -> Option<Choice> {
         let number = |name: &str| u32::try_from(value[name].as_u64()?).ok();
         let text = |name: &str| Some(value[name].as_str()?.to_owned());
@@ -346,8 +345,8 @@ impl Choice {
     }
 }
 
-/// Each kernel of a module at loops level that may have another schedule, with the schedules that are tried besides its
-/// own. Some of them may be refused.
+/// Returns the kernels of a module at loops level that have alternative schedules, with these. Some of them may be
+/// illegal.
 pub fn alternatives(g: &Graph, target: &TargetInfo, threads: usize) -> Vec<(OpId, Vec<Schedule>)> {
     let kernels = kernels(g, PanelChoice::Best).into_iter();
     let others = |kernel: &Kernel| candidates::candidates(kernel, target, threads);

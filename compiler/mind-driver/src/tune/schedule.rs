@@ -1,4 +1,4 @@
-//! The schedule of a kernel, as settings of its attributes.
+//! Schedules of kernels, as values of attributes.
 
 use std::fmt::{self, Write};
 
@@ -12,20 +12,20 @@ use mind_loops::ops::slide::Slide;
 use mind_loops::ops::window::Window;
 use serde_json::{Map, Value, json};
 
-/// What the attributes of a kernel say of its schedule.
+/// The schedule attributes of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     settings: Vec<(&'static str, Setting)>,
 }
 
-/// The value of an attribute of a schedule.
+/// The value of a schedule attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Setting {
     Int(i64),
     Ints(Vec<i64>),
 }
 
-/// The attributes that are the schedule of a kernel of this kind; none of what has no schedule.
+/// Returns the schedule attributes of an op; empty if it has no schedule.
 fn attributes(def: &'static OpDef) -> &'static [&'static str] {
     let rows: [(&OpDef, &[&str]); 5] = [
         (Nest::DEF, &["parallel", "tile", "vector", "unroll"]),
@@ -39,7 +39,7 @@ fn attributes(def: &'static OpDef) -> &'static [&'static str] {
 }
 
 impl Schedule {
-    /// The schedule of a kernel; `None` of an op that has none.
+    /// Returns the schedule of a kernel; `None` if the op has no schedule.
     pub(super) fn of(g: &Graph, op: OpId) -> Option<Schedule> {
         let (def, attrs) = (g.def(op), g.attrs(op));
         let names = attributes(def);
@@ -62,7 +62,7 @@ impl Schedule {
         (!settings.is_empty()).then_some(Schedule { settings })
     }
 
-    /// Writes the schedule into the attributes of a kernel of the kind that it was made for.
+    /// Sets the schedule attributes of a kernel of the same op.
     pub fn apply(&self, g: &mut Graph, op: OpId) {
         for (name, setting) in &self.settings {
             let index = g.def(op).attr_index(name);
@@ -74,12 +74,12 @@ impl Schedule {
         }
     }
 
-    /// This schedule with another list in the place of that of `name`.
+    /// Returns this schedule with another list for `name`.
     pub(super) fn with_ints(&self, name: &str, numbers: &[i64]) -> Schedule {
         self.with(name, Setting::Ints(numbers.to_vec()))
     }
 
-    /// This schedule with another number in the place of that of `name`.
+    /// Returns this schedule with another number for `name`.
     pub(super) fn with_int(&self, name: &str, number: i64) -> Schedule {
         self.with(name, Setting::Int(number))
     }
@@ -91,7 +91,7 @@ impl Schedule {
         own
     }
 
-    /// This schedule with all in which `other` differs from `default`.
+    /// Returns this schedule with the changes of `other` relative to `default`.
     pub(super) fn and(&self, other: &Schedule, default: &Schedule) -> Schedule {
         let mut own = self.clone();
         let changes = other.settings.iter().zip(&default.settings).enumerate();
@@ -101,14 +101,14 @@ impl Schedule {
         own
     }
 
-    /// The attributes in which it differs from `other`.
+    /// Returns the names of the attributes that differ from `other`.
     pub(super) fn changed(&self, other: &Schedule) -> Vec<&'static str> {
         let pairs = self.settings.iter().zip(&other.settings);
         let changed = pairs.filter(|(own, other)| own != other);
         changed.map(|((name, _), _)| *name).collect()
     }
 
-    /// The settings of some attributes, as a module says them.
+    /// Formats the attributes in `names` as in a module, for example `unroll=4`.
     pub(super) fn text(&self, names: &[&str]) -> String {
         let own = self
             .settings
@@ -118,7 +118,7 @@ impl Schedule {
         words.collect::<Vec<String>>().join(", ")
     }
 
-    /// The schedule as an object of JSON.
+    /// Converts the schedule to a JSON object.
     pub(super) fn json(&self) -> Value {
         let settings = self.settings.iter().map(|(name, setting)| {
             let value = match setting {
@@ -130,8 +130,8 @@ impl Schedule {
         Value::Object(settings.collect::<Map<String, Value>>())
     }
 
-    /// The schedule that [`json`](Schedule::json) wrote of a kernel whose own one is this; `None` if it is another
-    /// kind's.
+    /// Reads the output of [`json`](Schedule::json) for a kernel whose schedule is `self`; returns `None` if it belongs
+    /// to another op.
     pub(super) fn read(&self, value: &Value) -> Option<Schedule> {
         let object = value
             .as_object()

@@ -1,4 +1,4 @@
-//! Edits of modules, and where errors of formatting are placed.
+//! Edits of modules, and spans of errors.
 
 mod patches;
 mod places;

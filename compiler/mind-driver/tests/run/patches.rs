@@ -1,4 +1,4 @@
-//! Edits drawn at random: whatever they say, the module after them verifies or they are refused.
+//! Random edits: the edited module verifies, or the edits are refused.
 
 use mind_draw::{Detail, Layout};
 use mind_driver::draw;
@@ -11,7 +11,7 @@ use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_testgen::{Config, module};
 
-/// Edits of a module.
+/// A generator of random edits.
 struct Draws(Rng);
 
 impl Draws {

@@ -1,4 +1,4 @@
-//! Places of mistakes in texts with a byte order mark, carriage returns and tabs.
+//! Spans of errors in texts with a byte order mark, carriage returns and tabs.
 
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, format_rules};
@@ -6,7 +6,7 @@ use mind_driver::formats::LoadOptions;
 use mind_driver::load::load_module;
 use mind_driver::session::Session;
 
-/// Each text format with one mistake, marked by `<<` and `>>`.
+/// Each text format with one error, marked by `<<` and `>>`.
 const TEXTS: [&str; 6] = [
     "# Core\n%0 = Input {name=x} : tensor<f32[4]>\n%1 = <<Rleu>> (%0)\noutputs: %1\n",
     "mic@1\n# n\nT0 f32\nN0 input \"x\" T0\nN1 <<rleu>> N0\nO N1\n",
@@ -16,7 +16,7 @@ const TEXTS: [&str; 6] = [
     "{\n  \"version\": 2,\n  \"nodes\": [1, <<]>>\n}\n",
 ];
 
-/// What is wrong with the text, and the file that its places are in.
+/// Returns the errors of a text, and the file that their spans refer to.
 fn mistakes(text: &str) -> (SourceFile, Diagnostics) {
     if text.contains("class") {
         let found = format_rules(text, Comments::Keep).expect_err("a mistake");

@@ -1,4 +1,4 @@
-//! Arrays against declared inputs.
+//! Binding of arrays to inputs.
 
 use mind_core::ops::elementwise::Add;
 use mind_interp::{Arrays, BindError, Extents, Origin, bind, inputs};
@@ -8,7 +8,7 @@ use mind_ir::types::DType;
 
 use crate::module::Module;
 
-/// `x: f32[B, 4]`, `w: f32[4]` (a weight), `y: f32[B, ?]`.
+/// A module with the inputs `x: f32[B, 4]`, `w: f32[4]` (a weight) and `y: f32[B, ?]`.
 fn module() -> Graph {
     let mut m = Module::new();
     let x = m.arg("x", DType::F32, &["B", "4"]);

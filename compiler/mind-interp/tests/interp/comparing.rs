@@ -1,4 +1,4 @@
-//! Bit for bit comparison.
+//! Bitwise comparison.
 
 use mind_interp::{Mismatch, compare};
 use mind_ir::tensor::Tensor;

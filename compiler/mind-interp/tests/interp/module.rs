@@ -1,4 +1,4 @@
-//! Building small modules.
+//! Construction of small modules.
 
 use mind_core::ops::input::Input;
 use mind_diag::Span;
@@ -28,7 +28,7 @@ impl Module {
         self.graph.as_mut().unwrap()
     }
 
-    /// An argument of `dims`: numbers, symbols or `?`.
+    /// Adds an argument with dimensions that are numbers, symbols or `?`.
     pub fn arg(&mut self, name: &str, dtype: DType, dims: &[&str]) -> ValueId {
         self.input(name, dtype, dims, false)
     }
@@ -56,7 +56,7 @@ impl Module {
         g.result(op)
     }
 
-    /// The verified module with these outputs.
+    /// Returns the verified module with these outputs.
     pub fn yields(&mut self, outputs: &[ValueId]) -> Graph {
         let mut g = self.graph.take().unwrap();
         let at = InsertPoint::End(g.body());

@@ -1,4 +1,4 @@
-//! Made-up inputs.
+//! Generated inputs.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::elementwise::{Add, Div};
@@ -13,7 +13,7 @@ use mind_ir::types::{DType, Dim};
 
 use crate::module::Module;
 
-/// Inputs of these names, dtypes and dims.
+/// Returns a module with inputs of these names, dtypes and dimensions.
 fn of(declared: &[(&str, DType, &[&str])]) -> Graph {
     let mut m = Module::new();
     let values: Vec<_> = declared
@@ -27,7 +27,7 @@ fn random(g: &Graph, seed: u64) -> Arrays {
     random_inputs(g, seed, Extents::default()).unwrap()
 }
 
-/// Computed by an independent program from the documented formula.
+/// The expected bits were computed by an independent program from the documented formula.
 #[test]
 fn the_bits_are_pinned() {
     let g = of(&[
@@ -274,7 +274,7 @@ fn completing(limit: u64) -> Result<Arrays, BindError> {
         memory_limit: limit,
     };
     match complete(&g, &mut arrays, &mut Extents::default(), &random) {
-        // `B` is that of the array.
+        // `B` is determined by the array.
         Ok(chosen) if chosen.is_empty() => Ok(arrays),
         Ok(chosen) => panic!("{chosen:?}"),
         Err(errors) => Err(errors[0].error.clone()),

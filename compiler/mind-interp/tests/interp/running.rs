@@ -1,4 +1,4 @@
-//! Running modules.
+//! Execution of modules.
 
 use mind_core::ops::elementwise::{Add, Div, Mul, Relu};
 use mind_core::ops::shape::Reshape;
@@ -79,7 +79,7 @@ fn a_failing_op_is_named_with_its_place_and_code() {
     );
 }
 
-/// A chain of `length` additions, each of 400 bytes.
+/// Returns a chain of `length` additions, whose results take 400 bytes each.
 fn chain(length: usize) -> Graph {
     let mut m = Module::new();
     let x = m.arg("x", DType::F32, &["100"]);

@@ -1,4 +1,4 @@
-//! Attribute values in constant expressions, for the defaults of op tables.
+//! Constant attribute values, for the defaults of op tables.
 
 use super::{Attr, Bool, Dims, ElementType, Float, Int, Ints, Pad, Padding};
 use crate::types::{DType, Dim};
@@ -6,7 +6,7 @@ use crate::types::{DType, Dim};
 macro_rules! defaults {
     ($($kind:ident: $value:ident: $ty:ty => $attr:expr;)*) => {$(
         impl $kind {
-            /// The attribute that holds this value.
+            /// Returns the attribute with this value.
             pub const fn attr($value: $ty) -> Attr<'static> {
                 $attr
             }

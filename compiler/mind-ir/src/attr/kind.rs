@@ -1,4 +1,4 @@
-//! The kinds of attribute that an op table can ask for.
+//! The kinds of attributes in op tables.
 
 use super::{Attr, Literal, Padding};
 use crate::entity::Sym;
@@ -6,16 +6,16 @@ use crate::types::{DType, Dim};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident($variant:ident): $value:ty = $attr:pat => $inner:expr, $outer:expr;)*) => {
-        /// What an attribute holds.
+        /// The kind of an attribute's values.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AttrKind {
             $($(#[$doc])* $name,)*
-            /// One of these words.
+            /// One word of a closed set.
             Word(&'static [&'static str]),
         }
 
         impl AttrKind {
-            /// The kind in the op reference and in messages: its name, or the words.
+            /// Returns the name of the kind, or its words, for the op reference and for messages.
             pub fn text(self) -> String {
                 match self {
                     $(AttrKind::$name => stringify!($name).to_owned(),)*
@@ -64,21 +64,25 @@ macro_rules! kinds {
     };
 }
 
-/// A kind of attribute as a type, for the typed views of ops.
+/// A type that represents a kind of attribute, for the typed views of ops.
 ///
-/// `'a: 'a` makes the lifetime early-bound in every impl, whether or not the value borrows.
+/// `'a: 'a` makes the lifetime early-bound in every impl, whether the value borrows or not.
 pub trait AttrType {
-    /// The same kind as a value.
+    /// The kind.
     const KIND: AttrKind;
-    /// What a typed view returns.
+    /// The type of values in typed views.
     type Value<'a>;
 
-    /// The value inside `attr`. Panics where the op's table entry names another kind.
+    /// Returns the value of `attr`.
+    ///
+    /// # Panics
+    ///
+    /// If the attribute is of another kind than the op's table entry.
     fn get<'a>(attr: Attr<'a>) -> Self::Value<'a>
     where
         'a: 'a;
 
-    /// The attribute that holds `value`.
+    /// Returns the attribute with this value.
     fn wrap<'a>(value: Self::Value<'a>) -> Attr<'a>
     where
         'a: 'a;
@@ -87,7 +91,7 @@ pub trait AttrType {
 kinds! {
     /// An integer.
     Int(Int): i64 = Attr::Int(value) => value, Attr::Int;
-    /// A truth value.
+    /// A boolean.
     Bool(Bool): bool = Attr::Bool(value) => value, Attr::Bool;
     /// A floating-point number.
     Float(Float): f64 = Attr::Float(bits) => f64::from_bits(bits), Attr::float;
@@ -105,7 +109,7 @@ kinds! {
     ElementType(DType): DType = Attr::DType(dtype) => dtype, Attr::DType;
 }
 
-/// Declares closed sets of words, each a kind of attribute of its own.
+/// Declares closed sets of words. Each set is a kind of attribute.
 ///
 /// ```
 /// mind_ir::words! {
@@ -137,12 +141,12 @@ macro_rules! words {
             /// Every word.
             pub const ALL: &'static [$name] = &[$($name::$word),*];
 
-            /// The word in texts.
+            /// Returns the word as text.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$word => $text,)* }
             }
 
-            /// The word that is written so.
+            /// Returns the word with this text.
             pub fn parse(text: &str) -> Option<$name> {
                 match text {
                     $($text => Some($name::$word),)*
@@ -150,7 +154,7 @@ macro_rules! words {
                 }
             }
 
-            /// The word as an attribute.
+            /// Returns the word as an attribute.
             pub const fn attr(self) -> $crate::attr::Attr<'static> {
                 $crate::attr::Attr::Word(self.name())
             }

@@ -4,31 +4,30 @@ use std::hash::{Hash, Hasher};
 
 use crate::types::DType;
 
-/// The most bytes at the start of a literal, and at its end, that its hash reads.
+/// The number of bytes at the start and at the end of a long literal that its hash reads.
 const HASHED: usize = 1 << 10;
 
-/// Constant data: every element, or one that stands for all of them.
+/// Constant data: all elements, or a splat, which is one element that is repeated.
 ///
-/// The shape is that of the constant's type. `count` elements are claimed; the verifier compares
-/// that with the type.
+/// The shape is that of the constant's type. The verifier checks that `count` fits the type.
 #[derive(Clone, Copy, Eq, Debug)]
 pub struct Literal<'a> {
     /// Element type.
     pub dtype: DType,
-    /// How many elements are given; `None` for a splat, which fills whatever shape it has.
+    /// The number of elements; `None` for a splat, which has any shape.
     pub count: Option<usize>,
-    /// The elements' bytes in native order, row-major; a single element for a splat.
+    /// The elements' bytes in native byte order, row-major; a single element for a splat.
     pub bytes: &'a [u8],
 }
 
 impl Literal<'_> {
-    /// Whether one element stands for all.
+    /// Whether this is a splat.
     pub fn is_splat(&self) -> bool {
         self.count.is_none()
     }
 }
 
-/// By dtype, count and bytes; the same bytes in the same memory are not read.
+/// Compares dtype, count and bytes. The bytes are not read if both literals are the same memory.
 impl PartialEq for Literal<'_> {
     fn eq(&self, other: &Self) -> bool {
         let same_form = (self.dtype, self.count) == (other.dtype, other.count);
@@ -36,7 +35,8 @@ impl PartialEq for Literal<'_> {
     }
 }
 
-/// By dtype, count, and the first and last bytes of many: weights take as long to read as to copy.
+/// Hashes dtype, count and, of long literals, only the first and last bytes, because hashing all weights of a model
+/// would take as long as copying them.
 impl Hash for Literal<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.dtype, self.count, self.bytes.len()).hash(state);

@@ -1,4 +1,4 @@
-//! Attributes: the compile-time parameters of an op.
+//! Attributes: the compile-time parameters of ops.
 
 mod defaults;
 mod kind;
@@ -12,21 +12,20 @@ pub use literal::Literal;
 use crate::entity::Sym;
 use crate::types::{DType, Dim};
 
-/// The kinds of attribute that op tables name without a path.
+/// The attribute kinds that op tables use without a path.
 #[doc(hidden)]
 pub mod kinds {
     pub use super::{Bool, Dims, ElementType, Float, Int, Ints, LiteralData, Pad, Str};
 }
 
-/// An attribute value, borrowing what does not fit into it.
+/// An attribute value, which borrows lists and literals.
 ///
-/// Floats compare and hash by their bits, so that `-0.0` and `0.0` are two attributes and a NaN
-/// equals itself.
+/// Floats are compared and hashed by their bits, so that `-0.0` and `0.0` are different and a NaN equals itself.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Attr<'a> {
     /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// The bits of an `f64`.
     Float(u64),
@@ -34,7 +33,7 @@ pub enum Attr<'a> {
     Str(Sym),
     /// A list of integers.
     Ints(&'a [i64]),
-    /// A list of extents; -1 among them means "whatever is left".
+    /// A list of extents, in which -1 is inferred from the number of elements.
     Dims(&'a [Dim]),
     /// The elements of a constant.
     Literal(&'a Literal<'a>),
@@ -42,27 +41,27 @@ pub enum Attr<'a> {
     Padding(Padding<'a>),
     /// A dtype.
     DType(DType),
-    /// A word of the closed set that the op's table entry names.
+    /// A word of the closed set in the op's table entry.
     Word(&'static str),
 }
 
 impl Attr<'_> {
-    /// A float attribute.
+    /// Returns a float attribute.
     pub fn float(value: f64) -> Attr<'static> {
         Attr::Float(value.to_bits())
     }
 }
 
-/// How a window's input is padded along its spatial axes.
+/// The padding of a window's input along its spatial axes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Padding<'a> {
-    /// Not at all.
+    /// No padding.
     Valid,
-    /// So that the output has ceil(input / stride) positions, the odd element at the end.
+    /// Padded so that the output has ceil(input / stride) positions. An odd element is added at the end.
     Same,
-    /// By before and after pairs: top, bottom, left, right.
+    /// Explicit padding before and after each axis: top, bottom, left, right.
     Custom(&'a [i64; 4]),
 }
 
-/// An open end of a slice: up to the end of the axis.
+/// The open end of a slice, which extends to the end of the axis.
 pub const OPEN_END: i64 = i64::MAX;

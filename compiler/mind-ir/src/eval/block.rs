@@ -1,4 +1,4 @@
-//! Evaluation of a block: its ops in order, each value dropped after its last use.
+//! Evaluation of a block: its ops are evaluated in order, and each value is dropped after its last use.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,14 @@ use crate::graph::Graph;
 use crate::opdef::Trait;
 use crate::tensor::Tensor;
 
-/// The tensors that `block` yields, given one per argument; `leaf` gives the value of the ops that
-/// have no meaning of their own: the inputs.
+/// Evaluates `block` and returns the tensors that it yields. `arguments` has one tensor per block argument, and `leaf`
+/// returns the tensors of inputs.
 ///
-/// What no yielded value needs is not run, unless it is not pure: dropping dead ops changes nothing, not
-/// even whether a run fails. Arguments and borrowed leaves are read where they are, and copied only when
-/// the block yields them.
-/// Results are dropped after their last use; those alive at one time share the context's
-/// `tensor_limit`, and so do the copies that the block yields.
+/// Ops whose results are not needed are skipped if they are pure, so that erasing dead ops never changes whether a run
+/// fails. Arguments and borrowed inputs are read in place, and copied only if the block yields them. Results are
+/// dropped after their last use. Live results and the copies that the block yields share the context's `tensor_limit`.
 ///
-/// An op whose blocks read values from outside of them is given these behind its operands, in the order of
-/// [`Graph::captures`].
+/// An op whose blocks read values from outside receives these after its operands, in the order of [`Graph::captures`].
 ///
 /// # Errors
 ///
@@ -35,12 +32,12 @@ pub fn eval_block<'t>(
     evaluated(cx, block, arguments, &[], leaf)
 }
 
-/// The tensors that a block inside an op yields, given one per argument and one per value that it reads from
-/// outside; see [`eval_block`].
+/// Evaluates a block inside an op, as [`eval_block`] does, and returns the tensors that it yields. `captured` has the
+/// values that the block reads from outside.
 ///
 /// # Errors
 ///
-/// The first op that fails, with its error; a yielded tensor of another rank than its type promises.
+/// The first op that fails, with its error; the terminator if a yielded tensor differs in rank from its type.
 pub fn eval_inner<'t>(
     cx: &EvalCx<'_>,
     block: BlockId,
@@ -67,7 +64,7 @@ fn check_rank(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), Ev
         return Ok(());
     }
     let ty = ty.text(cx.graph.symbols());
-    let message = format!("rank {found}, where {ty} is promised");
+    let message = format!("a result has rank {found}, expected {ty}");
     Err(EvalError::Shape(message))
 }
 
@@ -123,13 +120,13 @@ fn evaluated<'t>(
     Ok(Vec::new())
 }
 
-/// What an op reads: its operands, then what its blocks read from outside.
+/// Returns the values that an op reads: its operands, then its captured values.
 fn read_by(g: &Graph, op: OpId) -> impl Iterator<Item = ValueId> {
     g.operands(op).iter().copied().chain(g.captures(op))
 }
 
-/// A result has the extents that its type promises, where a declared type knows more than could be
-/// inferred.
+/// Checks that a result has the extents of its type, because a declared type may be more definite than the inferred
+/// one.
 fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), EvalError> {
     let Some(ty) = cx.graph.type_id(value) else {
         return Ok(());
@@ -140,30 +137,31 @@ fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(),
             && promised != extent as i64
         {
             let ty = ty.text(cx.graph.symbols());
-            let problem =
-                format!("extent {extent} at dimension {dimension}, where {ty} promises {promised}");
+            let problem = format!(
+                "a result has extent {extent} at dimension {dimension}, expected {promised} ({ty})"
+            );
             return Err(EvalError::Shape(problem));
         }
     }
     Ok(())
 }
 
-/// The values of a block that are still to be read.
+/// The values of a block that have reads left.
 struct Live<'t> {
     values: FxHashMap<ValueId, Slot<'t>>,
-    /// What the owned tensors take.
+    /// The total size of owned tensors.
     bytes: u64,
 }
 
 #[derive(Default)]
 struct Slot<'t> {
-    /// How many reads are to come.
+    /// The number of reads left.
     reads: usize,
     tensor: Option<Cow<'t, Tensor>>,
 }
 
 impl<'t> Live<'t> {
-    /// Counts the reads of every value by ops of `block` that are needed.
+    /// Counts the reads of every value by the ops of `block` that are needed.
     fn new(g: &Graph, block: BlockId) -> Live<'t> {
         let mut live = Live {
             values: FxHashMap::default(),
@@ -179,13 +177,13 @@ impl<'t> Live<'t> {
         live
     }
 
-    /// Whether `op` has an effect or a result that is read.
+    /// Whether `op` has a side effect or a result that is read.
     fn needs(&self, g: &Graph, op: OpId) -> bool {
         let mut results = g.results(op).into_iter();
         !g.def(op).has(Trait::Pure) || results.any(|value| self.values.contains_key(&value))
     }
 
-    /// Keeps a tensor that will be read.
+    /// Stores a tensor if it will be read.
     fn define(&mut self, value: ValueId, tensor: Cow<'t, Tensor>) {
         if let Some(slot) = self.values.get_mut(&value) {
             self.bytes += owned_bytes(&tensor);
@@ -200,7 +198,7 @@ impl<'t> Live<'t> {
             .expect("a verified value is defined before it is read")
     }
 
-    /// Counts one read and drops the tensor after the last.
+    /// Counts a read and drops the tensor after the last one.
     fn release(&mut self, value: ValueId) {
         let slot = self.values.get_mut(&value).expect("every read was counted");
         slot.reads -= 1;
@@ -211,12 +209,13 @@ impl<'t> Live<'t> {
         }
     }
 
-    /// One read that keeps the tensor, without a copy if it is the last one of an owned tensor.
+    /// Counts a read that yields the tensor. Returns the tensor without a copy if it is owned and this is the last
+    /// read.
     ///
     /// # Errors
     ///
-    /// [`EvalError::TooLarge`] if the copy exceeds what the other tensors leave of the limit,
-    /// [`EvalError::OutOfMemory`].
+    /// [`EvalError::TooLarge`] if the copy does not fit in the rest of the limit, [`EvalError::OutOfMemory`] if it
+    /// cannot be allocated.
     fn take(&mut self, cx: &EvalCx<'_>, value: ValueId) -> Result<Tensor, EvalError> {
         let slot = self.values.get_mut(&value).expect("every read was counted");
         slot.reads -= 1;

@@ -1,4 +1,4 @@
-//! The surroundings of an evaluation.
+//! The context of an evaluation.
 
 use std::cell::Cell;
 
@@ -20,7 +20,7 @@ impl DimEnv {
     ///
     /// # Errors
     ///
-    /// The extent it already has, if that is another.
+    /// The extent that it is already bound to, if that is different.
     pub fn bind(&mut self, sym: Sym, extent: usize) -> Result<(), usize> {
         match *self.extents.entry(sym).or_insert(extent) {
             bound if bound == extent => Ok(()),
@@ -28,45 +28,45 @@ impl DimEnv {
         }
     }
 
-    /// The extent of `sym`.
+    /// Returns the extent of `sym`.
     pub fn get(&self, sym: Sym) -> Option<usize> {
         self.extents.get(&sym).copied()
     }
 }
 
-/// What happens when an integer result does not fit its dtype.
+/// The handling of integer results that overflow their dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overflow {
-    /// It wraps: execution.
+    /// The result wraps. Used for execution.
     Wrap,
-    /// It is an error: constant folding, which must not hide an overflow.
+    /// The evaluation fails. Used for constant folding, because a fold must not hide an overflow.
     Refuse,
 }
 
-/// The surroundings of an evaluation.
+/// The context of an evaluation.
 #[derive(Clone, Copy)]
 pub struct EvalCx<'a> {
     /// The module.
     pub graph: &'a Graph,
     /// The extents of its symbolic dimensions.
     pub dims: &'a DimEnv,
-    /// What integer overflow does.
+    /// The handling of integer overflow.
     pub overflow: Overflow,
-    /// The most bytes that one result may have. [`eval_block`](super::eval_block) takes off what
-    /// the results alive beside it have.
+    /// The maximum size of one result in bytes. [`eval_block`](super::eval_block) subtracts the size of the other live
+    /// results.
     pub tensor_limit: u64,
-    /// The most steps that one loop takes whose end only running tells.
+    /// The maximum number of iterations of a loop without a known trip count.
     pub max_steps: u64,
 }
 
 impl<'a> EvalCx<'a> {
-    /// The most bytes one tensor may have unless told otherwise: 4 GiB.
+    /// The default of `tensor_limit`: 4 GiB.
     pub const TENSOR_LIMIT: u64 = 4 << 30;
 
-    /// The most steps of a loop unless told otherwise.
+    /// The default of `max_steps`.
     pub const MAX_STEPS: u64 = 1 << 24;
 
-    /// Execution: integers wrap.
+    /// Returns a context for execution, in which integers wrap.
     pub fn run(graph: &'a Graph, dims: &'a DimEnv) -> EvalCx<'a> {
         EvalCx {
             graph,
@@ -77,10 +77,11 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The most steps of a loop that constant folding runs.
+    /// The value of `max_steps` for constant folding.
     pub const FOLDED_STEPS: u64 = 1 << 10;
 
-    /// Constant folding: integer overflow is refused, and so are results over `tensor_limit` bytes.
+    /// Returns a context for constant folding, in which integer overflow and results over `tensor_limit` bytes are
+    /// errors.
     pub fn fold(graph: &'a Graph, dims: &'a DimEnv, tensor_limit: u64) -> EvalCx<'a> {
         EvalCx {
             graph,
@@ -91,12 +92,11 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The number of elements of a result. Every `eval` asks before it allocates.
+    /// Returns the number of elements of a result. Every `eval` calls it before it allocates.
     ///
     /// # Errors
     ///
-    /// [`EvalError::TooLarge`] past the limit, [`EvalError::OutOfMemory`] where the system has no such
-    /// memory.
+    /// [`EvalError::TooLarge`] over the limit, [`EvalError::OutOfMemory`] if the system cannot allocate the result.
     pub fn count(&self, dtype: DType, shape: &[usize]) -> Result<usize, EvalError> {
         let empty = shape.contains(&0);
         let count = if empty {
@@ -122,11 +122,11 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The extent that `dim` has in this run; `None` for one that is not known.
+    /// Returns the extent of `dim` in this run; `None` if it is unknown.
     ///
     /// # Errors
     ///
-    /// [`EvalError::UnboundDim`] for a symbol without extent.
+    /// [`EvalError::UnboundDim`] if a symbol is not bound.
     pub fn extent(&self, dim: Dim) -> Result<Option<i64>, EvalError> {
         match dim {
             Dim::Fixed(extent) => Ok(Some(extent)),
@@ -143,9 +143,9 @@ thread_local! {
     static PROBES_MEMORY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the system gives memory of that many bytes.
+/// Returns whether the system can allocate this many bytes. Sizes up to 1 MiB are not tried.
 pub fn can_allocate(bytes: u64) -> bool {
-    /// What is smaller is not asked for.
+    /// Sizes that are not tried.
     const SMALL: u64 = 1 << 20;
     let reserve = |bytes| Vec::<u8>::new().try_reserve_exact(bytes);
     if bytes <= SMALL {
@@ -157,9 +157,10 @@ pub fn can_allocate(bytes: u64) -> bool {
     given
 }
 
-/// Whether this thread is in [`can_allocate`], which handles memory that it does not get.
+/// Whether this thread is in [`can_allocate`].
 ///
-/// For global allocators: nothing else handles that.
+/// Global allocators use it to decide whether a failed allocation is fatal, because only [`can_allocate`] handles
+/// failures.
 pub fn probes_memory() -> bool {
     PROBES_MEMORY.try_with(Cell::get).unwrap_or(false)
 }

@@ -1,4 +1,4 @@
-//! Failures of evaluation.
+//! Errors of evaluation.
 
 use mind_diag::Code;
 use smallvec::SmallVec;
@@ -7,34 +7,34 @@ use thiserror::Error;
 use crate::entity::OpId;
 use crate::tensor::Tensor;
 
-/// Results of an op with several.
+/// The results of an op with several results.
 pub type EvalManyResult = Result<SmallVec<[Tensor; 1]>, EvalError>;
 
-/// Why an op has no result for these operands.
+/// The reason why the evaluation of an op failed.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum EvalError {
-    /// An index lies outside its axis.
+    /// An index is out of range.
     #[error("index {index} is out of bounds for axis {axis} of extent {extent}")]
     IndexOutOfBounds {
         /// The index.
         index: i64,
-        /// The axis it indexes.
+        /// The axis.
         axis: usize,
         /// The extent of that axis.
         extent: usize,
     },
-    /// An integer was divided by zero, or the smallest one by -1.
+    /// An integer was divided by zero, or the smallest integer by -1.
     #[error("integer division {lhs} / {rhs} has no result")]
     Division {
-        /// Dividend.
+        /// The dividend.
         lhs: i128,
-        /// Divisor.
+        /// The divisor.
         rhs: i128,
     },
-    /// An integer result does not fit, where wrapping was not allowed.
+    /// An integer result overflowed, and overflow is an error in this context.
     #[error("integer overflow")]
     Overflow,
-    /// The result would need more memory than is allowed.
+    /// The result exceeds the size limit.
     #[error("a tensor of shape {shape:?} needs more than the allowed {limit} bytes")]
     TooLarge {
         /// The result's shape.
@@ -42,24 +42,24 @@ pub enum EvalError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The system has no memory for the result.
+    /// The system cannot allocate the result.
     #[error("no memory for a tensor of shape {shape:?}: {bytes} bytes")]
     OutOfMemory {
         /// The result's shape.
         shape: Vec<usize>,
-        /// How many bytes it takes.
+        /// The size in bytes.
         bytes: u64,
     },
-    /// Extents that only running could tell turned out not to fit.
+    /// Extents that were unknown at compile time do not fit.
     #[error("{0}")]
     Shape(String),
-    /// A loop has not ended.
+    /// A loop exceeded the maximum number of iterations.
     #[error("the loop has not ended after {0} steps")]
     Steps(u64),
-    /// A symbolic dimension has no extent.
+    /// A symbolic dimension is not bound to an extent.
     #[error("dimension {0} has no extent")]
     UnboundDim(String),
-    /// The op cannot be evaluated.
+    /// The op has no evaluation.
     #[error("{0} has no evaluation")]
     NotEvaluable(&'static str),
     /// An op in a region of the op failed.
@@ -67,13 +67,13 @@ pub enum EvalError {
     Inside {
         /// The innermost op that failed.
         op: OpId,
-        /// Why; never an error inside that op.
+        /// The reason, which is not `Inside`.
         error: Box<EvalError>,
     },
 }
 
 impl EvalError {
-    /// The error of an op, one of whose regions holds `op`, which failed with `error`.
+    /// Returns the error of an op that has a region in which `op` failed with `error`.
     pub fn inside((op, error): (OpId, EvalError)) -> EvalError {
         match error {
             EvalError::Inside { .. } => error,
@@ -84,7 +84,7 @@ impl EvalError {
         }
     }
 
-    /// The innermost op that failed, given that `op` did, and its error.
+    /// Returns the innermost op that failed and its error, if `op` failed with this error.
     pub fn innermost(&self, op: OpId) -> (OpId, &EvalError) {
         match self {
             EvalError::Inside { op, error } => (*op, error),
@@ -92,7 +92,7 @@ impl EvalError {
         }
     }
 
-    /// The catalogue code.
+    /// Returns the diagnostic code; `None` if the error has no code.
     pub fn code(&self) -> Option<Code> {
         match self {
             EvalError::IndexOutOfBounds { .. } => Some(Code(6001)),

@@ -1,4 +1,4 @@
-//! What evaluation of an op needs and how it can fail.
+//! Evaluation of ops and blocks.
 
 mod block;
 mod cx;

@@ -1,4 +1,4 @@
-//! Creating ops.
+//! Creation of ops.
 
 use mind_diag::Span;
 use smallvec::SmallVec;
@@ -12,22 +12,22 @@ use crate::opdef::{OpDef, Trait};
 use crate::types::TensorType;
 use crate::verify::VerifyError;
 
-/// What a new op is made of. Attributes are one per row of the op's table entry.
+/// The parts of a new op.
 #[derive(Clone, Copy)]
 pub struct NewOp<'a> {
     /// The op's table entry.
     pub def: &'static OpDef,
-    /// The values it reads.
+    /// The operands.
     pub operands: &'a [ValueId],
-    /// Its attributes in the order of the table entry.
+    /// The attributes, one per attribute of the table entry and in its order.
     pub attrs: &'a [Attr<'a>],
-    /// How many results it defines.
+    /// The number of results.
     pub results: usize,
-    /// Where it stands in the source.
+    /// The source location.
     pub span: Span,
 }
 
-/// Where new ops go.
+/// The position of new ops.
 #[derive(Clone, Copy, Debug)]
 pub enum InsertPoint {
     /// After the last op of a block.
@@ -37,14 +37,18 @@ pub enum InsertPoint {
 }
 
 impl Graph {
-    /// Creates an op, unchecked and untyped, with an empty block per region of its table entry.
+    /// Creates an unchecked and untyped op, with an empty block in each region of its table entry.
     ///
-    /// Results get the next labels. For checked creation use a [`Builder`](crate::builder::Builder).
+    /// Its results get the next labels. Use a [`Builder`](crate::builder::Builder) to create checked ops.
+    ///
+    /// # Panics
+    ///
+    /// If the number of attributes differs from the table entry, or `at` is an erased op.
     pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
         let (parent, prev, next) = match at {
             InsertPoint::End(block) => (block, self.blocks[block.index()].last, None),
             InsertPoint::Before(anchor) => (
-                self.parent(anchor).expect("an anchor stands in a block"),
+                self.parent(anchor).expect("an anchor is in a block"),
                 self.prev(anchor),
                 Some(anchor),
             ),
@@ -52,7 +56,7 @@ impl Graph {
         self.create(new, parent, prev, next)
     }
 
-    /// Creates an op as [`Graph::insert`] does, at the end of the module's body: faster, for parsers.
+    /// Creates an op at the end of the module's body, as [`Graph::insert`] does. Parsers use it because it is faster.
     #[inline(always)]
     pub fn append(&mut self, new: NewOp<'_>) -> OpId {
         let body = self.body();
@@ -100,7 +104,7 @@ impl Graph {
         op
     }
 
-    /// The attributes of `op`, which live as long as the graph.
+    /// Returns the attributes of `op`. They are valid as long as the graph is.
     pub(crate) fn stored_attrs(&self, op: OpId) -> SmallVec<[Attr<'static>; 4]> {
         let first = self.ops[op.index()].first_attr as usize;
         self.attrs[first..][..self.def(op).attrs.len()].into()
@@ -119,7 +123,11 @@ impl Graph {
         }
     }
 
-    /// Gives an empty block its arguments. Panics on a block that has some.
+    /// Adds arguments to a block without any.
+    ///
+    /// # Panics
+    ///
+    /// If the block has arguments.
     pub fn add_arguments(&mut self, block: BlockId, count: usize) -> ValueRange {
         assert!(
             self.arguments(block).is_empty(),
@@ -147,7 +155,7 @@ impl Graph {
         ValueRange::new(start, count)
     }
 
-    /// The attribute, with what it borrows copied into the arena unless it is shared.
+    /// Returns the attribute with the data that it borrows copied into the arena or, for large literals, shared.
     #[inline]
     pub(super) fn store_attr(&mut self, attr: Attr<'_>) -> Attr<'static> {
         match attr {
@@ -184,11 +192,12 @@ impl Graph {
         }
     }
 
-    /// The types of the arguments of region `region` of `op`, whose operands have types and whose regions are closed.
+    /// Returns the types of the arguments of region `region` of `op`. Its operands must have types and its regions must
+    /// be closed.
     ///
     /// # Errors
     ///
-    /// What operands and attributes break.
+    /// If the operands or attributes break the op's rule for arguments.
     pub(crate) fn argument_types(
         &mut self,
         op: OpId,
@@ -213,7 +222,7 @@ impl Graph {
         Ok(types.collect())
     }
 
-    /// Gives an op's results their types, in order.
+    /// Sets the types of an op's results, in order.
     pub fn set_types(&mut self, op: OpId, types: &[Ty]) {
         debug_assert_eq!(self.results(op).len(), types.len());
         for (value, &ty) in self.results(op).into_iter().zip(types) {

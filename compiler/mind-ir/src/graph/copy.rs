@@ -1,4 +1,4 @@
-//! Copies of ops, in their own module or in another one.
+//! Copies of ops, within a module or into another one.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -7,15 +7,15 @@ use super::{Graph, InsertPoint, NewOp};
 use crate::attr::Attr;
 use crate::entity::{BlockId, OpId, Ty, ValueId};
 
-/// What the values read by an op are in the copy of it.
+/// Maps the values of the original to those of the copy.
 type Copies = FxHashMap<ValueId, ValueId>;
 
 /// The inferred and the declared type of a value.
 type Types = (Option<Ty>, Option<Ty>);
 
 impl Graph {
-    /// A module without ops in which the types and symbols of this one have the same ids, and new values get numbers
-    /// that no value of this one has.
+    /// Returns a module without ops in which the types and symbols of this module have the same ids. New values get
+    /// numbers that do not occur in this module.
     pub fn empty_like(&self) -> Graph {
         let mut empty = Graph::new();
         empty.types = self.types.clone();
@@ -24,29 +24,31 @@ impl Graph {
         empty
     }
 
-    /// Takes the types and symbols of `other`, which was made by [`empty_like`](Graph::empty_like) of this module since
-    /// that got its last type or symbol, and keeps its numbers free of those of `other`.
+    /// Takes over the types, symbols and free numbers of `other`.
+    ///
+    /// `other` must have been created by [`empty_like`](Graph::empty_like) of this module after this module got its
+    /// last type or symbol.
     pub fn catch_up(&mut self, other: &Graph) {
         self.types = other.types.clone();
         self.symbols = other.symbols.clone();
         self.free_labels = other.free_labels.clone();
     }
 
-    /// Creates a copy of `op` with its regions, over operands of the same types.
+    /// Creates a copy of `op` with its regions, on operands of the same types.
     ///
     /// Results and block arguments get the next labels.
     pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
         self.copy_op(None, at, op, operands, &mut Copies::default())
     }
 
-    /// Creates a copy of `op` of `other` with its regions, over operands of the same types.
+    /// Creates a copy of an op of `other` with its regions, on operands of the same types. Values keep their numbers.
     ///
-    /// This module must have been made by [`empty_like`](Graph::empty_like) of `other` since that got its last type or
-    /// symbol, and the regions must read nothing from outside. Values keep the numbers that they go by in text.
+    /// This module must have been created by [`empty_like`](Graph::empty_like) of `other` after `other` got its last
+    /// type or symbol.
     ///
     /// # Panics
     ///
-    /// If a region reads a value from outside of `op`.
+    /// If a region of `op` reads a value from outside of `op`.
     pub fn copy_from(
         &mut self,
         other: &Graph,
@@ -57,7 +59,7 @@ impl Graph {
         self.copy_op(Some(other), at, op, operands, &mut Copies::default())
     }
 
-    /// A copy of `op` of `other`, or of this module.
+    /// Creates a copy of `op`, which is an op of `other`, or of this module if `other` is `None`.
     fn copy_op(
         &mut self,
         other: Option<&Graph>,
@@ -96,7 +98,7 @@ impl Graph {
         copy
     }
 
-    /// Shares the large literals among attributes of another module.
+    /// Shares the memory of the large literals among attributes of another module.
     fn share_literals(&mut self, other: &Graph, attrs: &[Attr<'_>]) {
         for attr in attrs {
             if let Attr::Literal(literal) = attr
@@ -107,7 +109,7 @@ impl Graph {
         }
     }
 
-    /// Gives a copy of a value of another module the number of that.
+    /// Gives a copied value the number of the original if that is in another module.
     fn keep_label(&mut self, other: Option<&Graph>, old: ValueId, new: ValueId) {
         if let Some(other) = other {
             self.set_label(new, other.label(old));

@@ -11,13 +11,13 @@ use crate::opdef::OpDef;
 #[derive(Clone, Copy)]
 pub(super) struct OpData {
     pub(super) def: &'static OpDef,
-    /// The first of its attributes; the others follow it.
+    /// The index of its first attribute; the others follow.
     pub(super) first_attr: u32,
     pub(super) results: ValueRange,
-    /// The slot of operand 0; the others follow it.
+    /// The index of the slot of operand 0; the others follow.
     pub(super) first_use: u32,
     pub(super) operand_count: u32,
-    /// The first of its regions; the others follow it.
+    /// The index of its first region; the others follow.
     pub(super) first_region: u32,
     pub(super) span: Span,
     pub(super) parent: Option<BlockId>,
@@ -34,7 +34,7 @@ pub(super) struct ValueData {
     pub(super) first_use: Option<UseId>,
 }
 
-/// An operand slot; those that read one value are doubly linked.
+/// An operand slot. The slots that read the same value form a doubly linked list.
 #[derive(Clone, Copy)]
 pub(super) struct UseData {
     pub(super) user: OpId,
@@ -55,7 +55,7 @@ pub(super) struct RegionData {
     pub(super) block: BlockId,
 }
 
-/// Where a value is defined.
+/// The definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
     /// The result of an op, by position.
@@ -64,14 +64,14 @@ pub enum ValueDef {
     Argument(BlockId, u32),
 }
 
-/// Declarations that stand before the values of a text and say nothing new about them: kept so that
-/// printing a module in the format it came from loses nothing.
+/// Declarations at the start of a text that do not affect its values. They are kept so that a module prints without
+/// loss in the format that it was read from.
 #[derive(Clone, Default, Debug)]
 pub struct Preamble {
     /// Symbolic dimensions in the order of their declaration, repeats included.
     pub symbols: Vec<Sym>,
     /// Types in the order of their declaration, repeats and unused ones included.
     pub types: SmallVec<[Ty; 4]>,
-    /// Inputs that name a later one of several equal declarations, with its position; ascending by value.
+    /// Inputs that refer to a repeated declaration other than the first, with its position; ascending by value.
     pub repeated: Vec<(ValueId, u32)>,
 }

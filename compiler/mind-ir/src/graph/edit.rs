@@ -1,11 +1,11 @@
-//! Changing a graph in place.
+//! In-place changes of a graph.
 
 use super::Graph;
 use crate::entity::{BlockId, OpId, UseId, ValueId};
 use crate::opdef::OpDef;
 
 impl Graph {
-    /// Makes operand `index` of `op` read `value`.
+    /// Sets operand `index` of `op` to `value`.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) {
         let slot = self.slot(op, index);
         self.unlink(slot, self.operands(op)[index]);
@@ -13,20 +13,20 @@ impl Graph {
         self.link(slot, value);
     }
 
-    /// Exchanges two operands of `op`.
+    /// Swaps two operands of `op`.
     pub fn swap_operands(&mut self, op: OpId, a: usize, b: usize) {
         let (x, y) = (self.operands(op)[a], self.operands(op)[b]);
         self.set_operand(op, a, y);
         self.set_operand(op, b, x);
     }
 
-    /// Replaces all operands of `op`, also by fewer or more.
+    /// Replaces all operands of `op`. Their number may change.
     pub fn set_operands(&mut self, op: OpId, values: &[ValueId]) {
         self.drop_uses(op);
         self.add_operands(op, values);
     }
 
-    /// Makes every reader of `old` read `new` instead.
+    /// Replaces every use of `old` by `new`.
     pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
         if old == new {
             return;
@@ -36,7 +36,11 @@ impl Graph {
         }
     }
 
-    /// Takes `op` and everything in its regions out of the module. Panics while a result is read.
+    /// Removes `op` and the ops of its regions from the module. Their ids are not reused.
+    ///
+    /// # Panics
+    ///
+    /// If a result has uses.
     pub fn erase(&mut self, op: OpId) {
         for result in self.results(op) {
             assert!(self.uses(result).is_empty(), "an erased op has no readers");
@@ -51,7 +55,7 @@ impl Graph {
         self.detach(op);
     }
 
-    /// Moves `op` to stand before `anchor`.
+    /// Moves `op` before `anchor`.
     pub fn move_before(&mut self, op: OpId, anchor: OpId) {
         if op == anchor {
             return;
@@ -60,11 +64,12 @@ impl Graph {
         self.attach_before(op, anchor);
     }
 
-    /// Makes `op` an op of another row, which has as many attributes and regions.
+    /// Replaces the table entry of `op`, which keeps its operands, attributes, results and regions. The new entry must
+    /// have attributes of the same kinds in the same order, which is not checked.
     ///
     /// # Panics
     ///
-    /// If it has not.
+    /// If the entries have different numbers of attributes or regions.
     pub fn set_def(&mut self, op: OpId, def: &'static OpDef) {
         let own = self.def(op);
         assert_eq!(
@@ -74,8 +79,9 @@ impl Graph {
         self.ops[op.index()].def = def;
     }
 
-    /// Puts the ops of the body of `op`, which has one region, before it and erases it; returns these ops, and the values
-    /// that take the place of its results, with their labels and declared types.
+    /// Moves the ops of the body of `op`, which has one region, before `op` and erases it. Returns the moved ops and
+    /// the values that replace the results of `op`. A replacement that the body defines takes the label and declared
+    /// type of the result.
     pub fn inline(&mut self, op: OpId) -> (Vec<OpId>, Vec<ValueId>) {
         let block = self.block(self.regions(op)[0]);
         for (index, argument) in self.arguments(block).into_iter().enumerate() {
@@ -103,20 +109,24 @@ impl Graph {
     }
 
     /// Sets attribute `index` of `op`.
+    ///
+    /// # Panics
+    ///
+    /// If the op has fewer attributes. The kind of the value is not checked.
     pub fn set_attr(&mut self, op: OpId, index: usize, value: crate::attr::Attr<'_>) {
         assert!(index < self.attrs(op).len());
         let slot = self.ops[op.index()].first_attr as usize + index;
         self.attrs[slot] = self.store_attr(value);
     }
 
-    /// Gives `op` fresh operand slots that read `values`.
+    /// Gives `op` new operand slots that read `values`. The old slots must not be linked.
     pub(super) fn add_operands(&mut self, op: OpId, values: &[ValueId]) {
         let data = &mut self.ops[op.index()];
         (data.first_use, data.operand_count) = (self.uses.len() as u32, values.len() as u32);
         self.push_operands(op, values);
     }
 
-    /// Appends the slots of `op`, which reads `values` and whose slots begin at the end of the table.
+    /// Appends operand slots of `op` that read `values`. The first slot of `op` must be the end of the table.
     #[inline(always)]
     pub(super) fn push_operands(&mut self, op: OpId, values: &[ValueId]) {
         for &value in values {
@@ -161,14 +171,14 @@ impl Graph {
     }
 
     fn attach_before(&mut self, op: OpId, anchor: OpId) {
-        let block = self.parent(anchor).expect("an anchor stands in a block");
+        let block = self.parent(anchor).expect("an anchor is in a block");
         let prev = self.prev(anchor);
         let data = &mut self.ops[op.index()];
         (data.parent, data.prev, data.next) = (Some(block), prev, Some(anchor));
         self.link_neighbours(op, block, prev, Some(anchor));
     }
 
-    /// Makes the ops before and after `op`, or the ends of `block`, point to it.
+    /// Links the ops before and after `op`, or the ends of `block`, to it.
     #[inline(always)]
     pub(super) fn link_neighbours(
         &mut self,

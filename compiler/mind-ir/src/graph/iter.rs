@@ -3,7 +3,7 @@
 use super::Graph;
 use crate::entity::{OpId, UseId, ValueId};
 
-/// Consecutive values: an op's results or a block's arguments.
+/// A range of consecutive values: an op's results or a block's arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ValueRange {
     start: u32,
@@ -18,23 +18,27 @@ impl ValueRange {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is none.
+    /// Whether the range is empty.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// The value at `index`. Panics past the end.
+    /// Returns the value at `index`.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of range.
     pub fn get(self, index: usize) -> ValueId {
         assert!(index < self.len(), "value {index} of {}", self.len);
         ValueId::new(self.start as usize + index)
     }
 
-    /// The values in order.
+    /// Iterates over the values in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator {
         let start = self.start as usize;
         (start..start + self.len()).map(ValueId::new)
@@ -51,7 +55,7 @@ impl IntoIterator for ValueRange {
     }
 }
 
-/// The ops of a block, from both ends.
+/// A double-ended iterator over the ops of a block.
 #[derive(Clone)]
 pub struct Ops<'g> {
     graph: &'g Graph,
@@ -93,7 +97,7 @@ impl DoubleEndedIterator for Ops<'_> {
     }
 }
 
-/// Every op of a module, each before the ops of its regions.
+/// A pre-order iterator over all ops of a module: each op is visited before the ops of its regions.
 pub struct Walk<'g> {
     graph: &'g Graph,
     stack: Vec<Ops<'g>>,
@@ -126,7 +130,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// The operand slots that read a value, as (user, operand index), latest first.
+/// The operand slots that read a value, as (user, operand index), most recent first.
 #[derive(Clone)]
 pub struct Uses<'g> {
     graph: &'g Graph,
@@ -138,12 +142,12 @@ impl<'g> Uses<'g> {
         Uses { graph, next }
     }
 
-    /// Whether nothing reads the value.
+    /// Whether the value has no uses.
     pub fn is_empty(&self) -> bool {
         self.next.is_none()
     }
 
-    /// Whether exactly one operand slot reads the value.
+    /// Whether the value has exactly one use.
     pub fn is_single(&self) -> bool {
         self.clone().take(2).count() == 1
     }

@@ -1,14 +1,14 @@
-//! The numbers that values go by in text.
+//! Labels: the numbers of values in text.
 
 use super::Graph;
 use crate::entity::ValueId;
 
 impl Graph {
-    /// Gives the value the number it goes by in text. New values get higher numbers, unless this one is so
-    /// high that few are left.
+    /// Sets the number of a value in text. No other value may have it; use [`Graph::swap_labels`] to exchange two
+    /// numbers.
     ///
-    /// The number that it had, which no other value may have, is free again if it was the highest. For two
-    /// values that exchange their numbers there is [`Graph::swap_labels`].
+    /// New values get higher numbers, unless more numbers are free below `label` than above it. The old number of the
+    /// value is reused if it directly precedes the free numbers.
     pub fn set_label(&mut self, value: ValueId, label: u64) {
         let old = std::mem::replace(&mut self.values[value.index()].label, label);
         let free = &mut self.free_labels;
@@ -26,14 +26,14 @@ impl Graph {
         }
     }
 
-    /// Exchanges the numbers that two values go by in text.
+    /// Swaps the numbers of two values.
     pub fn swap_labels(&mut self, a: ValueId, b: ValueId) {
         let (first, second) = (self.label(a), self.label(b));
         self.values[a.index()].label = second;
         self.values[b.index()].label = first;
     }
 
-    /// A number that no value has.
+    /// Returns a number that no value has.
     #[inline(always)]
     pub(super) fn fresh_label(&mut self) -> u64 {
         if self.free_labels.is_empty() {
@@ -44,7 +44,7 @@ impl Graph {
         label
     }
 
-    /// Takes the longest range of numbers that no value has.
+    /// Sets the free range to the longest range of numbers that no value has.
     #[cold]
     fn find_free_labels(&mut self) {
         let mut taken: Vec<u64> = self.values.iter().map(|value| value.label).collect();

@@ -1,12 +1,11 @@
-//! The arena SSA graph: one module of ops in nested blocks.
+//! The SSA graph: one module of ops in nested blocks, in an arena.
 //!
-//! - Every op, value, block and region is a dense `Copy` id into tables of the [`Graph`].
-//! - A region holds exactly one block; control flow is structured.
-//! - Attributes and operands are slots of one table each; what attributes borrow is in the graph's
-//!   arena, never freed singly. The bytes of large literals are not: copies of a graph share them, and so may
-//!   whoever made them.
-//! - Each value keeps the list of operand slots that read it, so that its users are at hand and
-//!   replacing it costs one step per use.
+//! - Every op, value, block and region is a dense `Copy` id that indexes tables of the [`Graph`].
+//! - A region holds exactly one block, because control flow is structured.
+//! - Attributes and operands are slots of one table each. The data of attributes is in the graph's arena and is freed
+//!   with the graph. Large literals are reference-counted instead, so that copies of a graph, and the caller that
+//!   created them, share their bytes.
+//! - Each value has a doubly linked list of its uses, so that replacing it takes one step per use.
 
 mod build;
 mod copy;
@@ -39,45 +38,45 @@ use crate::types::{TypeTable, TypeView};
 use data::{BlockData, OpData, RegionData, UseData, ValueData};
 use shared::SharedBytes;
 
-/// One module.
+/// A module.
 ///
-/// The body is a block of ops that a [`Yield`](crate::builtin::Yield) may end, whose operands are the
-/// module's outputs. Text parses into an untyped graph; the [verifier](crate::verify) gives every
-/// value its type. The [`Builder`](crate::builder::Builder) types what it creates.
+/// The body is a block whose last op may be a [`Yield`](crate::builtin::Yield), whose operands are the module's
+/// outputs. Parsers create an untyped graph, and the [verifier](crate::verify) infers the type of every value. The
+/// [`Builder`](crate::builder::Builder) creates typed ops.
 pub struct Graph {
     arena: Arena,
     ops: Table<OpData>,
     shared: SharedBytes,
-    /// The attributes of all ops; what they borrow is in the arena, or is shared bytes.
+    /// The attributes of all ops. Their data is in the arena or in shared bytes.
     attrs: Table<Attr<'static>>,
     values: Table<ValueData>,
-    /// By operand slot: the value read.
+    /// The value that each operand slot reads.
     operands: Table<ValueId>,
-    /// By operand slot: its place in the use list of that value.
+    /// The links of each operand slot in the use list of its value.
     uses: Table<UseData>,
     blocks: Table<BlockData>,
     regions: Vec<RegionData>,
-    /// All regions, for slices of them.
+    /// All regions, so that an op's regions are a slice.
     region_ids: Vec<RegionId>,
     types: TypeTable,
     symbols: Symbols,
-    /// Numbers for new values: no value has one of these.
+    /// Numbers for new values; no value has one of them.
     free_labels: Range<u64>,
     /// The names of the outputs, metadata, image types and class labels.
     pub interface: Interface,
-    /// The declarations of the text this module was read from.
+    /// The declarations of the text that this module was read from.
     pub preamble: Preamble,
-    /// Where the tables begin; dropped after them.
+    /// The memory of the tables before they grow; dropped after them.
     _slab: Slab,
 }
 
 impl Graph {
-    /// An empty module.
+    /// Returns an empty module.
     pub fn new() -> Graph {
         Graph::with_capacity(0)
     }
 
-    /// An empty module with room for about `ops` ops.
+    /// Returns an empty module with room for about `ops` ops.
     pub fn with_capacity(ops: usize) -> Graph {
         const BLOCKS: usize = 1;
         let (attrs, operands) = (ops.div_ceil(2), ops * 2);
@@ -112,7 +111,7 @@ impl Graph {
         }
     }
 
-    /// Makes room for about `ops` more ops.
+    /// Reserves room for about `ops` more ops.
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
         self.attrs.reserve(ops.div_ceil(2));
@@ -121,13 +120,13 @@ impl Graph {
         self.uses.reserve(ops * 2);
     }
 
-    /// The module's own block.
+    /// Returns the block of the module.
     #[inline]
     pub fn body(&self) -> BlockId {
         BlockId::new(0)
     }
 
-    /// The module's outputs, in order.
+    /// Returns the module's outputs, in order.
     pub fn outputs(&self) -> &[ValueId] {
         match self.terminator(self.body()) {
             Some(end) => self.operands(end),
@@ -135,8 +134,12 @@ impl Graph {
         }
     }
 
-    /// Makes these values the outputs in the place of those that there are. Those that stay keep their names, and a
-    /// classifier goes with its probabilities. Panics in a module without outputs.
+    /// Replaces the outputs. Outputs that are kept keep their names and properties; a classifier is removed if the
+    /// output of its probabilities is.
+    ///
+    /// # Panics
+    ///
+    /// If the module has no terminator.
     pub fn set_outputs(&mut self, outputs: &[ValueId]) {
         let end = self.terminator(self.body()).expect("a module that ends");
         let old = self.operands(end).to_vec();
@@ -168,12 +171,12 @@ impl Graph {
         }
     }
 
-    /// One more than the highest id that was ever given to an op: ids are below it.
+    /// Returns an upper bound of op indices: one more than the highest index that was ever used.
     pub fn op_bound(&self) -> usize {
         self.ops.len()
     }
 
-    /// One more than the highest id that was ever given to a value.
+    /// Returns an upper bound of value indices: one more than the highest index that was ever used.
     #[inline]
     pub fn value_bound(&self) -> usize {
         self.values.len()
@@ -182,12 +185,12 @@ impl Graph {
 
 /// Ops.
 impl Graph {
-    /// The op's table entry.
+    /// Returns the op's table entry.
     pub fn def(&self, op: OpId) -> &'static OpDef {
         self.ops[op.index()].def
     }
 
-    /// The function that the op applies at every position, if it is elementwise.
+    /// Returns the scalar function that an elementwise op applies; `None` for other ops.
     pub fn scalar(&self, op: OpId) -> Option<ScalarFn> {
         let def = self.def(op);
         match def.scalar_of {
@@ -196,7 +199,7 @@ impl Graph {
         }
     }
 
-    /// The op as a `T`, if it is one.
+    /// Returns the op as a `T`; `None` if it is another op.
     pub fn view<T: Op>(&self, op: OpId) -> Option<T> {
         std::ptr::eq(self.def(op), T::DEF).then(|| T::from_id(op))
     }
@@ -206,50 +209,54 @@ impl Graph {
         std::ptr::eq(self.def(op), T::DEF)
     }
 
-    /// The values the op reads, in order.
+    /// Returns the operands, in order.
     #[inline]
     pub fn operands(&self, op: OpId) -> &[ValueId] {
         let data = &self.ops[op.index()];
         &self.operands[data.first_use as usize..][..data.operand_count as usize]
     }
 
-    /// The values the op defines, in order.
+    /// Returns the results, in order.
     pub fn results(&self, op: OpId) -> ValueRange {
         self.ops[op.index()].results
     }
 
-    /// The only value the op defines. Panics on an op with none or several.
+    /// Returns the only result.
+    ///
+    /// # Panics
+    ///
+    /// If the op does not have exactly one result.
     pub fn result(&self, op: OpId) -> ValueId {
         let results = self.results(op);
         assert_eq!(results.len(), 1, "{} has one result", self.def(op).name);
         results.get(0)
     }
 
-    /// The op's attributes, one per row of its table entry.
+    /// Returns the attributes, in the order of the table entry.
     #[inline]
     pub fn attrs(&self, op: OpId) -> &[Attr<'_>] {
         let data = &self.ops[op.index()];
         &self.attrs[data.first_attr as usize..][..data.def.attrs.len()]
     }
 
-    /// The op's attribute at `index` of its table entry.
+    /// Returns the attribute at `index` of the table entry.
     pub fn attr(&self, op: OpId, index: usize) -> Attr<'_> {
         self.attrs(op)[index]
     }
 
-    /// The op's regions.
+    /// Returns the regions.
     #[inline]
     pub fn regions(&self, op: OpId) -> &[RegionId] {
         let data = &self.ops[op.index()];
         &self.region_ids[data.first_region as usize..][..data.def.regions]
     }
 
-    /// Where the op stands in the source.
+    /// Returns the source location.
     pub fn span(&self, op: OpId) -> Span {
         self.ops[op.index()].span
     }
 
-    /// The block the op stands in; none once it was erased.
+    /// Returns the block that holds the op; `None` if the op was erased.
     pub fn parent(&self, op: OpId) -> Option<BlockId> {
         self.ops[op.index()].parent
     }
@@ -257,12 +264,12 @@ impl Graph {
 
 /// Values.
 impl Graph {
-    /// Where the value is defined.
+    /// Returns the definition of the value.
     pub fn value_def(&self, value: ValueId) -> ValueDef {
         self.values[value.index()].def
     }
 
-    /// The op that defines the value; `None` for a block's argument.
+    /// Returns the op that defines the value; `None` for a block argument.
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
         match self.value_def(value) {
             ValueDef::Result(op, _) => Some(op),
@@ -270,46 +277,50 @@ impl Graph {
         }
     }
 
-    /// The value's type. Panics before verification has given it one.
+    /// Returns the value's type.
+    ///
+    /// # Panics
+    ///
+    /// If the value is untyped, which is possible before verification.
     #[inline]
     pub fn ty(&self, value: ValueId) -> TypeView<'_> {
         self.types
             .get(self.type_id(value).expect("a verified value has a type"))
     }
 
-    /// The id of the value's type, once it has one.
+    /// Returns the id of the value's type; `None` if it is untyped.
     pub fn type_id(&self, value: ValueId) -> Option<Ty> {
         self.values[value.index()].ty
     }
 
-    /// The type that was written at the value's definition.
+    /// Returns the type that was declared at the value's definition.
     pub fn declared(&self, value: ValueId) -> Option<Ty> {
         self.values[value.index()].declared
     }
 
-    /// The number the value goes by in text: `N5`, `%5`.
+    /// Returns the number of the value in text, which is printed as, for example, `N5` or `%5`.
     #[inline]
     pub fn label(&self, value: ValueId) -> u64 {
         self.values[value.index()].label
     }
 
-    /// The operand slots that read the value, latest first.
+    /// Returns the uses of the value, most recent first.
     pub fn uses(&self, value: ValueId) -> Uses<'_> {
         Uses::new(self, self.values[value.index()].first_use)
     }
 
-    /// Gives the value its type.
+    /// Sets the value's type.
     pub fn set_type(&mut self, value: ValueId, ty: Ty) {
         self.values[value.index()].ty = Some(ty);
     }
 
-    /// Declares the value's type in text.
+    /// Sets the declared type of the value.
     #[inline]
     pub fn declare(&mut self, value: ValueId, ty: Ty) {
         self.values[value.index()].declared = Some(ty);
     }
 
-    /// Forgets the type that was written for the value, which is then what its op infers.
+    /// Removes the declared type of the value, so that its type is inferred.
     pub fn undeclare(&mut self, value: ValueId) {
         self.values[value.index()].declared = None;
     }
@@ -317,23 +328,23 @@ impl Graph {
 
 /// Blocks and regions.
 impl Graph {
-    /// The block's ops in order.
+    /// Returns the block's ops, in order.
     pub fn ops(&self, block: BlockId) -> Ops<'_> {
         let data = &self.blocks[block.index()];
         Ops::new(self, data.first, data.last)
     }
 
-    /// Every op of the module, each before the ops of its regions.
+    /// Returns every op of the module in pre-order: each op before the ops of its regions.
     pub fn walk(&self) -> Walk<'_> {
         Walk::new(self)
     }
 
-    /// The block's arguments.
+    /// Returns the block's arguments.
     pub fn arguments(&self, block: BlockId) -> ValueRange {
         self.blocks[block.index()].arguments
     }
 
-    /// The block's last op, if it is a terminator.
+    /// Returns the block's last op if it is a terminator.
     pub fn terminator(&self, block: BlockId) -> Option<OpId> {
         let last = self.blocks[block.index()].last?;
         self.def(last)
@@ -341,18 +352,18 @@ impl Graph {
             .then_some(last)
     }
 
-    /// The region's block.
+    /// Returns the region's block.
     pub fn block(&self, region: RegionId) -> BlockId {
         self.regions[region.index()].block
     }
 
-    /// The op whose region holds the block; `None` for the module's body.
+    /// Returns the op whose region holds the block; `None` for the module's body.
     pub fn block_owner(&self, block: BlockId) -> Option<OpId> {
         self.blocks[block.index()].owner
     }
 
-    /// The values that the blocks of `op` read from outside of them, each once, in an order that the
-    /// module alone decides.
+    /// Returns the values that the blocks of `op` read from outside of `op`, each once. The order depends only on the
+    /// module.
     pub fn captures(&self, op: OpId) -> Vec<ValueId> {
         let mut captured = Vec::new();
         let mut blocks: Vec<BlockId> = self
@@ -381,7 +392,7 @@ impl Graph {
         captured
     }
 
-    /// The op after `op` in its block.
+    /// Returns the op after `op` in its block.
     pub fn next(&self, op: OpId) -> Option<OpId> {
         self.ops[op.index()].next
     }
@@ -393,35 +404,35 @@ impl Graph {
 
 /// Types and names.
 impl Graph {
-    /// The module's types.
+    /// Returns the module's types.
     pub fn types(&self) -> &TypeTable {
         &self.types
     }
 
-    /// The id for a type.
+    /// Interns a type and returns its id.
     #[inline]
     pub fn intern_type(&mut self, ty: TypeView<'_>) -> Ty {
         self.types.intern(ty)
     }
 
-    /// The module's names and dimension symbols.
+    /// Returns the module's names and dimension symbols.
     #[inline]
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
-    /// The symbol for a name.
+    /// Interns a name and returns its symbol.
     #[inline]
     pub fn intern(&mut self, name: &str) -> Sym {
         self.symbols.intern(name)
     }
 
-    /// The text of a symbol.
+    /// Returns the text of a symbol.
     pub fn name(&self, sym: Sym) -> &str {
         self.symbols.get(sym)
     }
 
-    /// The value's type as text, `f32[3, B]`; `?` before it has one.
+    /// Returns the value's type as text, for example `f32[3, B]`; `?` if it is untyped.
     pub fn type_text(&self, value: ValueId) -> String {
         match self.type_id(value) {
             Some(ty) => self.types.get(ty).text(&self.symbols),
@@ -431,14 +442,14 @@ impl Graph {
 }
 
 impl Default for Graph {
-    /// An empty module.
+    /// Returns an empty module.
     fn default() -> Graph {
         Graph::new()
     }
 }
 
 impl Clone for Graph {
-    /// A copy with the same ids, which shares large literals with this graph.
+    /// Returns a copy with the same ids. It shares the bytes of large literals with this graph.
     fn clone(&self) -> Graph {
         let mut copy = Graph {
             arena: Arena::default(),
@@ -468,26 +479,28 @@ impl Clone for Graph {
 
 /// Literals.
 impl Graph {
-    /// Shares the ownership of `bytes`: literals of these very bytes are stored without a copy of them.
+    /// Shares the ownership of `bytes`, so that literals in this memory are stored without a copy. Has no effect if
+    /// there are few.
     pub fn share(&mut self, bytes: Bytes) {
         if SharedBytes::admits(&bytes) {
             self.shared.hold(bytes);
         }
     }
 
-    /// Shares the ownership of many elements, as [`share`](Graph::share) does that of bytes.
+    /// Shares the ownership of many elements, as [`share`](Graph::share) does for bytes.
     pub fn share_elements(&mut self, elements: &Buffer) {
         if SharedBytes::admits(elements.as_bytes()) {
             self.share(elements.shared_bytes());
         }
     }
 
-    /// The elements that a literal of this graph lists. Many are shared.
+    /// Returns the elements of a literal of this graph. Large literals are shared, not copied.
     pub fn literal_elements(&self, literal: &Literal<'_>) -> Buffer {
         self.shared.elements(literal)
     }
 
-    /// The bytes of a literal of this graph, which outlive the graph. Large ones are not copied.
+    /// Returns the bytes of a literal of this graph, which may outlive the graph. Large literals are shared, not
+    /// copied.
     pub fn shared_bytes(&self, literal: &Literal<'_>) -> Bytes {
         let own = self.shared.owned(literal.bytes);
         own.unwrap_or_else(|| Bytes::copy_from_slice(literal.bytes))

@@ -1,4 +1,4 @@
-//! The bytes of large literals, which graphs share.
+//! Reference-counted bytes of large literals.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,39 +11,40 @@ use crate::types::DType;
 
 /// The owners of the bytes of a graph's large literals, by the address of the first byte.
 ///
-/// As with the [arena](crate::arena::Arena), the slices that it returns claim `'static` and are valid as long as it is:
-/// every public accessor of the graph must shorten the lifetime to that of the graph's borrow. No owner is dropped before
-/// the graph is, unless another one takes its place that owns the same memory.
+/// As with the [arena](crate::arena::Arena), the returned slices have the lifetime `'static` and are valid as long as
+/// this is, so every public accessor of the graph must shorten the lifetime to that of the graph's borrow. An owner is
+/// dropped before the graph only if it is replaced by one of the same memory.
 #[derive(Clone, Default)]
 pub(super) struct SharedBytes {
     owners: FxHashMap<usize, Bytes>,
     aligned: Arc<Mutex<Aligned>>,
 }
 
-/// Copies of elements that stand where elements of their dtype cannot, as a file may have them.
+/// Aligned copies of literals that are not aligned for their dtype, for example in a file.
 #[derive(Default)]
 struct Aligned {
-    /// By address, length and dtype, with the bytes that were copied: while these are held, nothing else is at their address.
+    /// The copy of the bytes at an address, by address, length and dtype. The original is held too, because its address
+    /// must not be reused while it is a key.
     copies: FxHashMap<(usize, usize, DType), (Bytes, Buffer)>,
     bytes: usize,
 }
 
-/// The most bytes of such copies that are kept.
+/// The maximum size of all copies, in bytes.
 const ALIGNED: usize = 64 << 20;
 
 impl SharedBytes {
-    /// Whether the bytes are many enough to be shared.
+    /// Whether there are enough bytes for sharing to pay.
     pub(super) fn admits(bytes: &[u8]) -> bool {
         bytes.len() >= SHARED_FROM
     }
 
-    /// These very bytes, in the same memory, if they are owned here.
+    /// Returns the owner of this memory, if it is owned here.
     pub(super) fn owned(&self, bytes: &[u8]) -> Option<Bytes> {
         let own = self.owners.get(&bytes.as_ptr().addr())?;
         (own.len() >= bytes.len()).then(|| own.slice(..bytes.len()))
     }
 
-    /// Owns `bytes` from now on.
+    /// Keeps `bytes` alive as long as the graph.
     pub(super) fn hold(&mut self, bytes: Bytes) -> &'static [u8] {
         let slice: *const [u8] = &*bytes;
         let at = slice.addr();
@@ -54,12 +55,12 @@ impl SharedBytes {
         {
             self.owners.insert(at, bytes);
         }
-        // SAFETY: `Bytes` neither moves nor changes what it owns, and one that owns this memory is held until the graph
-        // is dropped. See the type's documentation for who shortens the lifetime.
+        // SAFETY: `Bytes` neither moves nor changes its memory, and an owner of this memory is held until the graph is
+        // dropped. The type's documentation states who shortens the lifetime.
         unsafe { &*slice }
     }
 
-    /// The elements that a literal lists, without a copy of many, or with one for all who ask.
+    /// Returns the elements of a literal. If there are many, they are not copied, or are copied once for all callers.
     pub(super) fn elements(&self, literal: &Literal<'_>) -> Buffer {
         let (dtype, bytes) = (literal.dtype, literal.bytes);
         let Some(own) = self.owned(bytes) else {
@@ -81,7 +82,7 @@ impl SharedBytes {
         copy
     }
 
-    /// The bytes of a literal, copied unless they are owned here.
+    /// Returns the bytes of a literal, copied unless they are owned here.
     pub(super) fn stored(&mut self, bytes: &[u8]) -> &'static [u8] {
         let own = self.owned(bytes);
         self.hold(own.unwrap_or_else(|| Bytes::copy_from_slice(bytes)))
@@ -96,7 +97,7 @@ mod tests {
     fn elements_are_those_of_the_bytes_or_of_one_copy() {
         let elements: Vec<f32> = (0..1000).map(|at| at as f32).collect();
         let whole = Buffer::F32(elements.into());
-        // The first byte belongs to no element, as in a file.
+        // An offset of one byte makes the elements unaligned, as in a file.
         let bytes = [&[0][..], whole.as_bytes()].concat();
         let bytes = Bytes::from_owner(bytes);
         let mut shared = SharedBytes::default();

@@ -1,21 +1,21 @@
-//! The typed constructors that `ops!` adds to each op with one result and no region.
+//! Typed constructors, which `ops!` adds to each op with one result and no region.
 
 use crate::attr::Attr;
 use crate::opdef::OpDef;
 
-/// The attributes of a new op: their defaults, and placeholders where the table entry has none.
+/// Returns the default attributes of a new op, with placeholders for attributes without a default.
 #[doc(hidden)]
 pub fn default_attrs<'a, const COUNT: usize>(def: &'static OpDef) -> [Attr<'a>; COUNT] {
     std::array::from_fn(|index| def.attrs[index].default.unwrap_or(Attr::Int(0)))
 }
 
-/// Adds to a view
+/// Adds constructors to the view of an op:
 ///
-/// - `build(b, operands…)`, which uses the default of every attribute; left out if one has none;
-/// - `with(attributes without a default…)`, which returns a setter for each other attribute and a `build`;
-///   left out if there are no attributes.
+/// - `build(b, operands…)`, which uses the default of every attribute; left out if an attribute has no default;
+/// - `with(attributes without a default…)`, which returns a value with a setter for each other attribute and a `build`;
+///   left out for ops without attributes.
 ///
-/// The two lists in brackets collect the attributes without and with a default from the braces at the end.
+/// The two lists in brackets accumulate the attributes without and with a default from the braces at the end.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! op_constructor {
@@ -47,11 +47,11 @@ macro_rules! op_constructor {
 
     (@build $view:ident ($($operand:ident)* $([$variadic:ident])? $(($optional:ident))?)) => {
         impl $view {
-            /// Appends the op, every attribute having its default, and returns its result.
+            /// Appends the op with default attributes and returns its result.
             ///
             /// # Errors
             ///
-            /// Those of the shape rule; the graph is then as it was, but for unused ids.
+            /// If the shape rule fails. The graph is then unchanged, except that some ids are unused.
             #[inline]
             pub fn build(
                 b: &mut impl $crate::builder::Build,
@@ -78,7 +78,7 @@ macro_rules! op_constructor {
         pub struct Attributes<'a>([$crate::attr::Attr<'a>; <$view as $crate::opdef::Op>::DEF.attrs.len()]);
 
         impl $view {
-            /// The attributes of a new op: those without a default; the others have setters.
+            /// Returns the attributes of a new op. The parameters are those without a default; the others have setters.
             #[inline]
             pub fn with<'a>(
                 $($required: <$rkind as $crate::attr::AttrType>::Value<'a>,)*
@@ -111,7 +111,7 @@ macro_rules! op_constructor {
             ///
             /// # Errors
             ///
-            /// Those of the shape rule; the graph is then as it was, but for unused ids.
+            /// If the shape rule fails. The graph is then unchanged, except that some ids are unused.
             #[inline]
             pub fn build(
                 self,

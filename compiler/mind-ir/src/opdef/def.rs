@@ -11,62 +11,63 @@ use crate::tensor::Tensor;
 use crate::types::{DType, DTypeClass, TensorType};
 use crate::verify::{ArgumentsResult, VerifyError};
 
-/// Everything the compiler knows of one op. Compared by address; written with [`ops!`](crate::ops).
+/// The table entry of an op, which holds all that the compiler knows of it. Entries are written with
+/// [`ops!`](crate::ops) and compared by address.
 #[derive(Debug)]
 pub struct OpDef {
-    /// Dialect and name: `core.sum`.
+    /// The dialect and name, for example `core.sum`.
     pub name: &'static str,
     /// The documentation: one sentence, then shapes, order, errors, source.
     pub doc: &'static str,
-    /// Operands in order.
+    /// The fixed operands, in order.
     pub operands: &'static [Operand],
-    /// What stands for any number of operands after those; at least one.
+    /// The variadic operand after the fixed ones, which occurs at least once.
     pub variadic: Option<Operand>,
-    /// What may stand after those, once; not with `variadic`.
+    /// The optional operand after the fixed ones; excludes `variadic`.
     pub optional: Option<Operand>,
-    /// Attributes in order.
+    /// The attributes, in order.
     pub attrs: &'static [AttrDef],
-    /// How many results.
+    /// The number and names of the results.
     pub results: Results,
-    /// How many regions.
+    /// The number of regions.
     pub regions: usize,
-    /// What the arguments of its regions are, where no trait says that.
+    /// The rule for the types of region arguments, if no trait gives them.
     pub arguments: Option<ArgumentsHook>,
-    /// What generic passes may assume.
+    /// The properties that generic passes may assume.
     pub traits: &'static [Trait],
-    /// What the op is called in each text format.
+    /// The name in each text format.
     pub names: Names,
     /// The shape rule.
     pub infer: Option<InferHook>,
-    /// The only meaning of the op.
+    /// The evaluation, which defines the semantics.
     pub eval: Option<EvalHook>,
-    /// The function that an elementwise op applies; one of them, if `scalar_of` chooses.
+    /// The scalar function that an elementwise op applies; a representative one if there is `scalar_of`.
     pub scalar: Option<ScalarFn>,
-    /// The function that an op applies, where its attributes choose one: of the arity, domain and cost of `scalar`.
+    /// Returns the scalar function that the attributes choose. It has the arity, domain and cost of `scalar`.
     pub scalar_of: Option<fn(OpId, &Graph) -> ScalarFn>,
-    /// What the op equals without being evaluated.
+    /// The folder, which replaces results without evaluating the op.
     pub fold: Option<FoldHook>,
-    /// Whether profile `core-v1` has this very op, where the table entry alone does not say.
+    /// Returns whether this op is in profile `core-v1`, if that depends on its attributes or operands.
     pub core_v1: Option<fn(OpId, &Graph) -> bool>,
 }
 
-/// The types of the arguments of the region with this number, or the first rule that operands and attributes break.
-/// Operands have types when it is called.
+/// Returns the types of the arguments of the region with this index, or the first rule that operands and attributes
+/// break. Operands must have types.
 pub type ArgumentsHook = fn(OpId, &Graph, usize) -> ArgumentsResult;
 
-/// Result types, or the first rule that the op breaks. Operands have types when it is called.
+/// Returns the result types, or the first rule that the op breaks. Operands must have types.
 pub type InferHook = fn(OpId, &Graph) -> Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
 
-/// Result tensors. Operands have the shapes and dtypes that verification found.
+/// Returns the result tensors. Operands have the shapes and dtypes that the verifier inferred.
 pub type EvalHook = fn(OpId, &EvalCx<'_>, &[&Tensor]) -> Result<SmallVec<[Tensor; 1]>, EvalError>;
 
-/// See [`Folded`].
+/// Returns the folded result, if there is one.
 pub type FoldHook = fn(OpId, &Graph) -> Option<Folded>;
 
-/// What an op turned out to equal.
+/// The result of folding an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folded {
-    /// A value that is there already, of the same type.
+    /// An existing value of the same type.
     Value(ValueId),
     /// A scalar `i64`.
     Number(i64),
@@ -75,11 +76,11 @@ pub enum Folded {
 /// A result type from a shape rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Inferred {
-    /// A type that the graph holds.
+    /// A type that is interned in the graph.
     Known(Ty),
-    /// Another type.
+    /// Any other type.
     New(TensorType),
-    /// Whatever the definition declares.
+    /// The declared type, because the type cannot be inferred.
     Declared,
 }
 
@@ -89,42 +90,42 @@ impl From<TensorType> for Inferred {
     }
 }
 
-/// An op as a type of its own, with accessors for its operands and attributes.
+/// A typed view of an op, with accessors for its operands and attributes.
 pub trait Op: Copy {
     /// The table entry.
     const DEF: &'static OpDef;
 
-    /// The view of `op`. Call [`Graph::view`] where the op's kind is not known.
+    /// Returns the view of `op` without checking its table entry. Use [`Graph::view`] if the entry is not known.
     fn from_id(op: OpId) -> Self;
 
-    /// The op.
+    /// Returns the op.
     fn id(self) -> OpId;
 }
 
 /// An operand of a table entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand {
-    /// Its name in messages and typed views.
+    /// Its name in messages and in typed views.
     pub name: &'static str,
-    /// The dtypes it may have.
+    /// The dtypes that it may have.
     pub class: OperandClass,
 }
 
 macro_rules! operand_classes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $admits:expr;)*) => {
-        /// The dtypes an operand may have.
+        /// A set of dtypes that an operand may have.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum OperandClass {
             $($(#[$doc])* $name,)*
         }
 
         impl OperandClass {
-            /// The class in words.
+            /// Returns the description for messages.
             pub const fn text(self) -> &'static str {
                 match self { $(OperandClass::$name => $text,)* }
             }
 
-            /// Whether a tensor of `dtype` may stand there.
+            /// Whether the operand may have this dtype.
             pub fn admits(self, dtype: DType) -> bool {
                 let admits: fn(DType) -> bool = match self { $(OperandClass::$name => $admits,)* };
                 admits(dtype)
@@ -134,21 +135,21 @@ macro_rules! operand_classes {
 }
 
 operand_classes! {
-    /// Every dtype.
+    /// Any dtype.
     Any = "any dtype", |_| true;
-    /// Everything but `bool`.
+    /// Any dtype except `bool`.
     Num = "a numeric dtype", |dtype| dtype != DType::Bool;
     /// Floats.
     Float = "a float dtype", DType::is_float;
-    /// `f32` alone.
+    /// `f32`.
     F32 = "`f32`", |dtype| dtype == DType::F32;
-    /// Truth values.
+    /// `bool`.
     Bool = "`bool`", |dtype| dtype == DType::Bool;
     /// Integers.
     Integer = "an integer dtype", DType::is_int;
     /// Integers and `bool`.
     Bits = "an integer dtype or `bool`", |dtype| !dtype.is_float();
-    /// What indices are.
+    /// The dtypes of indices.
     Index = "`i32` or `i64`", |dtype| matches!(dtype, DType::I32 | DType::I64);
     /// Floats and signed integers.
     Signed = "a float or signed integer dtype",
@@ -160,16 +161,16 @@ operand_classes! {
 pub struct AttrDef {
     /// Its name in Core text, messages and typed views.
     pub name: &'static str,
-    /// Its key in mic@1; `None` for the one list that stands without a key.
+    /// Its key in mic@1; `None` for a list that is written without a key.
     pub key: Option<&'static str>,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: AttrKind,
-    /// Its value where none is written; `None` if it must be written.
+    /// The default; `None` if the attribute is required.
     pub default: Option<Attr<'static>>,
 }
 
 impl AttrDef {
-    /// The default as people read it; `None` if the attribute must be written.
+    /// Returns the default as text; `None` if the attribute is required.
     pub fn default_text(&self) -> Option<String> {
         Some(match self.default? {
             Attr::Int(value) => value.to_string(),
@@ -187,19 +188,19 @@ impl AttrDef {
     }
 }
 
-/// How often an operand of a table entry stands.
+/// How often an operand of a table entry occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repeat {
     /// Once.
     Once,
     /// One or more times.
     OneOrMore,
-    /// Once or not at all.
+    /// At most once.
     AtMostOnce,
 }
 
 impl Repeat {
-    /// What follows a description of the operand.
+    /// Returns the suffix of a description of the operand.
     pub const fn text(self) -> &'static str {
         match self {
             Repeat::Once => "",
@@ -208,7 +209,7 @@ impl Repeat {
         }
     }
 
-    /// What follows its name.
+    /// Returns the suffix of the operand's name.
     pub const fn mark(self) -> &'static str {
         match self {
             Repeat::Once => "",
@@ -218,21 +219,21 @@ impl Repeat {
     }
 }
 
-/// How many results an op has.
+/// The results of a table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Results {
-    /// None: a terminator.
+    /// No results, for terminators.
     None,
-    /// One.
+    /// One result.
     One,
-    /// Several, each with a name.
+    /// Several results, each with a name.
     Named(&'static [&'static str]),
-    /// As many as its region yields.
+    /// One result per value that its region yields.
     Many,
 }
 
 impl Results {
-    /// How many results an op has; `None` if its region says that.
+    /// Returns the number of results; `None` if it depends on a region.
     pub const fn count(self) -> Option<usize> {
         match self {
             Results::None => Some(0),
@@ -243,7 +244,7 @@ impl Results {
     }
 }
 
-/// What an op is called in each text format; `None` if the format cannot say it.
+/// The names of an op in the text formats; `None` if a format does not have the op.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names {
     /// Core text.
@@ -255,7 +256,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// An op that no text format has a word for; it prints by its full name.
+    /// No text format has a name for the op; Core text prints the full name.
     pub const NONE: Names = Names {
         core: None,
         mic1: None,
@@ -263,31 +264,31 @@ impl Names {
     };
 }
 
-/// What generic passes may assume of an op.
+/// A property that generic passes may assume of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trait {
-    /// Running it is not observable: unused, it may go; twice, it may be shared.
+    /// Without side effects: an unused op may be erased, and equal ops may be merged.
     Pure,
-    /// Its two operands may change places.
+    /// Its two operands may be swapped.
     Commutative,
-    /// All operands but those of class `Bool` have one dtype.
+    /// All operands except those of class `Bool` have the same dtype.
     SameDType,
     /// Applies one scalar function at every position of the broadcast shape.
     Elementwise,
-    /// Its value is known when compiling: `eval` without operands gives it.
+    /// Its value is known at compile time: `eval` without operands returns it.
     Constant,
-    /// Part of the module's interface: an input. Never removed or merged.
+    /// Part of the module's interface, for example an input. It is never erased or merged.
     Interface,
-    /// The type of its result is written, not inferred.
+    /// The type of its result is declared, not inferred.
     DeclaresType,
     /// Ends its block.
     Terminator,
-    /// Each region's block has one argument per operand, of its type.
+    /// The block of each region has one argument per operand, of the same type.
     BodyOverOperands,
-    /// Each region's block has one argument per operand: a rank-0 tensor of its dtype. The body runs at
+    /// The block of each region has one argument per operand: a rank-0 tensor of the same dtype. The body is run at
     /// every position.
     BodyOverElements,
-    /// Outside profile `core-v1`.
+    /// Not in profile `core-v1`.
     Extended,
 }
 
@@ -298,23 +299,24 @@ impl OpDef {
         self.traits.contains(&wanted)
     }
 
-    /// Whether the regions read their arguments, and nothing else from outside.
+    /// Whether the regions are closed: they read their arguments, and no values from outside.
     pub fn has_closed_body(&self) -> bool {
         self.arguments.is_some()
             || self.has(Trait::BodyOverOperands)
             || self.has(Trait::BodyOverElements)
     }
 
-    /// The position of the attribute called `name`.
+    /// Returns the index of the attribute with this name.
     pub fn attr_index(&self, name: &str) -> Option<usize> {
         self.attrs.iter().position(|attr| attr.name == name)
     }
 
-    /// The position of the attribute called `name`, as in `const AXIS: usize = Sum::DEF.attr_position("axis")`.
+    /// Returns the index of the attribute with this name, for constants such as
+    /// `const AXIS: usize = Sum::DEF.attr_position("axis")`.
     ///
     /// # Panics
     ///
-    /// If there is none, which in a constant is an error of compilation.
+    /// If no attribute has this name. In a constant, this is a compile-time error.
     pub const fn attr_position(&self, name: &str) -> usize {
         let mut index = 0;
         while index < self.attrs.len() {
@@ -330,14 +332,15 @@ impl OpDef {
         panic!("the op has no attribute of this name");
     }
 
-    /// The operand at `index`, counting every repetition of the variadic one.
+    /// Returns the operand at `index`. Indices after the fixed operands are the optional operand or repeat the variadic
+    /// one.
     pub fn operand(&self, index: usize) -> Option<Operand> {
         let behind = self.optional.filter(|_| index == self.operands.len());
         let fixed = self.operands.get(index).copied();
         fixed.or(behind).or(self.variadic)
     }
 
-    /// Whether an op of this kind may have `count` operands.
+    /// Whether the op may have `count` operands.
     pub fn admits_operands(&self, count: usize) -> bool {
         match self.variadic {
             Some(_) => count > self.operands.len(),
@@ -348,7 +351,7 @@ impl OpDef {
         }
     }
 
-    /// Every operand of the table entry, with how often it stands beside once.
+    /// Returns the fixed, variadic and optional operands, with the number of times that each occurs.
     pub fn all_operands(&self) -> impl Iterator<Item = (Operand, Repeat)> + '_ {
         let fixed = self.operands.iter().map(|&operand| (operand, Repeat::Once));
         let many = self.variadic.map(|operand| (operand, Repeat::OneOrMore));
@@ -356,7 +359,7 @@ impl OpDef {
         fixed.chain(many).chain(optional)
     }
 
-    /// The operand counts it may have, in words.
+    /// Returns the valid numbers of operands and their names, for messages.
     pub fn arity_text(&self) -> String {
         let names = self.all_operands().map(|(operand, _)| operand.name);
         let names = names.collect::<Vec<_>>().join(", ");
@@ -368,7 +371,7 @@ impl OpDef {
         }
     }
 
-    /// The operand counts it may have, in words and without the names of the operands.
+    /// Returns the valid numbers of operands, for messages.
     pub fn count_text(&self) -> String {
         match (self.variadic, self.optional, self.operands.len()) {
             (Some(_), _, 0) => "at least 1 operand".to_owned(),
@@ -380,7 +383,7 @@ impl OpDef {
         }
     }
 
-    /// The name without its dialect.
+    /// Returns the name without its dialect.
     pub fn short_name(&self) -> &'static str {
         self.name
             .split_once('.')

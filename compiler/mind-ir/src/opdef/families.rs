@@ -1,8 +1,8 @@
-//! Op tables split into families, put together when compiling.
+//! Op tables that are split into families and joined at compile time.
 
 use super::OpDef;
 
-/// How many ops the families have together.
+/// Returns the number of ops of all families.
 pub const fn count(families: &[&[&'static OpDef]]) -> usize {
     let (mut count, mut family) = (0, 0);
     while family < families.len() {
@@ -12,7 +12,11 @@ pub const fn count(families: &[&[&'static OpDef]]) -> usize {
     count
 }
 
-/// The ops of all families in order. Panics unless they are `N`, and at least one.
+/// Returns the ops of all families, in order.
+///
+/// # Panics
+///
+/// If the number of ops is not `N`, or the first family is empty.
 pub const fn join<const N: usize>(families: &[&[&'static OpDef]]) -> [&'static OpDef; N] {
     assert!(count(families) == N, "every op has its place");
     let mut all = [families[0][0]; N];

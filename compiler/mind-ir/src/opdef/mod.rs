@@ -1,4 +1,4 @@
-//! Op tables: what an op is, declared once.
+//! Op tables: the declarations of ops.
 
 mod constructor;
 mod def;

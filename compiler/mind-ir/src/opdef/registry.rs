@@ -1,4 +1,4 @@
-//! The dialects a tool knows.
+//! The registry of dialects.
 
 use rustc_hash::FxHashMap;
 
@@ -7,15 +7,15 @@ use super::{Names, OpDef};
 /// A named table of ops.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// The prefix of its ops' names.
+    /// The prefix of the names of its ops.
     pub name: &'static str,
-    /// One sentence on what it is for.
+    /// A sentence that describes the dialect.
     pub doc: &'static str,
     /// Its ops.
     pub ops: &'static [&'static OpDef],
 }
 
-/// The dialects in use, listed explicitly.
+/// The dialects that a tool uses, listed explicitly.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     dialects: Vec<Dialect>,
@@ -23,7 +23,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The registry of `dialects`. Panics when two ops share a name.
+    /// Returns the registry of `dialects`.
+    ///
+    /// # Panics
+    ///
+    /// If two ops have the same name.
     pub fn with(dialects: impl IntoIterator<Item = Dialect>) -> Registry {
         let dialects: Vec<Dialect> = dialects.into_iter().collect();
         let mut by_name = FxHashMap::default();
@@ -34,12 +38,12 @@ impl Registry {
         Registry { dialects, by_name }
     }
 
-    /// The dialects, in order.
+    /// Returns the dialects, in order.
     pub fn dialects(&self) -> &[Dialect] {
         &self.dialects
     }
 
-    /// Every op, dialect by dialect, in table order.
+    /// Iterates over all ops, dialect by dialect in table order.
     pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
         self.dialects
             .iter()
@@ -47,12 +51,12 @@ impl Registry {
             .copied()
     }
 
-    /// The op called `name`, as in `core.sum`.
+    /// Returns the op with this full name, for example `core.sum`.
     pub fn get(&self, name: &str) -> Option<&'static OpDef> {
         self.by_name.get(name).copied()
     }
 
-    /// A table from what a text format calls each op to its entry.
+    /// Returns a map from the names of a text format to ops.
     pub fn names(
         &self,
         format: fn(&Names) -> Option<&'static str>,
@@ -63,7 +67,8 @@ impl Registry {
     }
 }
 
-/// The candidate most like `word`, if one is like enough to be meant.
+/// Returns the candidate with the smallest edit distance to `word`; `None` if all are too different to be meant. One
+/// difference is allowed, and one more for every three characters.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + word.chars().count() / 3;
     let scored = candidates
@@ -75,8 +80,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Edit distance with letters compared without case and two neighbours exchanged counting once; cut
-/// off for absurdly long words.
+/// Returns the number of insertions, deletions, substitutions and swaps of adjacent letters between two words, ignoring
+/// case. Only the first 64 characters of each word are compared, because the cost is quadratic.
 fn distance(a: &str, b: &str) -> usize {
     let folded = |word: &str| -> String {
         let letters = word.chars().take(64);

@@ -1,6 +1,6 @@
-//! The `ops!` form.
+//! The `ops!` macro.
 
-/// Declares ops: for each a typed view and the table entry behind it, and `OPS`, the list of entries.
+/// Declares ops: a typed view and a table entry for each, and `OPS`, the list of entries.
 ///
 /// ```text
 /// ops! {
@@ -11,8 +11,8 @@
 ///     /// Source: ...
 ///     Sum = "core.sum" {
 ///         operands: (input: Num),
-///         variadic: (inputs: Any),             // optional: one or more behind the operands
-///         optional: (value: Any),              // optional: one behind the operands, or none
+///         variadic: (inputs: Any),             // optional: one or more after the operands
+///         optional: (value: Any),              // optional: at most one after the operands
 ///         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
 ///         results: [values, places],           // optional: the names of several, or One, None, Many
 ///         regions: 1,                          // optional
@@ -29,9 +29,9 @@
 ///     }
 /// }
 /// ```
-/// The keys stand in this order; those that do not apply are left out. A string behind an attribute's
-/// name is its key in mic@1. An attribute without a default must be written. Its kind is one of
-/// [`attr`](crate::attr), or a set of [`words!`](crate::words) in scope.
+/// The keys have this order; those that do not apply are left out. A string after an attribute's name is its key in
+/// mic@1. An attribute without a default is required. Its kind is one of [`attr`](crate::attr), or a set of
+/// [`words!`](crate::words) in scope.
 #[macro_export]
 macro_rules! ops {
     ($(
@@ -161,7 +161,7 @@ macro_rules! ops {
                 { $($results)? $([$($result)*])? $($regions)? $($($attr: $kind $(= $default)?,)*)? });
         )*
 
-        /// The entries of this table, in order.
+        /// The table entries, in order.
         pub const OPS: &[&$crate::opdef::OpDef] = &[$(<$view as $crate::opdef::Op>::DEF),*];
     };
 
@@ -213,7 +213,7 @@ macro_rules! ops {
                     }
                 )*
 
-                /// The values of all attributes, in the order of the table entry.
+                /// Returns the values of all attributes, in the order of the table entry.
                 #[allow(clippy::too_many_arguments)]
                 pub fn attrs<'a>(
                     $($attr: <$kind as $crate::attr::AttrType>::Value<'a>,)*
@@ -221,11 +221,11 @@ macro_rules! ops {
                     vec![$(<$kind as $crate::attr::AttrType>::wrap($attr)),*]
                 }
 
-                /// The result.
+                /// Returns the result.
                 ///
                 /// # Panics
                 ///
-                /// On an op with none or several.
+                /// If the op does not have exactly one result.
                 pub fn result(self, g: &$crate::graph::Graph) -> $crate::ValueId {
                     g.result(self.0)
                 }

@@ -1,24 +1,25 @@
-//! Functions of bits and of integers.
+//! Bitwise functions and shifts.
 
 use crate::tensor::Element;
 
-/// What is made of bits: an integer or a truth value.
+/// A type with bitwise functions: an integer or `bool`.
 pub trait Bits: Element {
-    /// The bits that are set in both.
+    /// Returns the bitwise and.
     fn and(self, rhs: Self) -> Self;
-    /// The bits that are set in either.
+    /// Returns the bitwise or.
     fn or(self, rhs: Self) -> Self;
-    /// The bits that differ.
+    /// Returns the bitwise exclusive or.
     fn xor(self, rhs: Self) -> Self;
-    /// Every bit flipped.
+    /// Returns the bitwise complement.
     fn not(self) -> Self;
 }
 
-/// An integer.
+/// An integer type.
 pub trait Int: Bits {
-    /// `self` times a power of two, wrapping; 0 if the amount is negative or no less than the width.
+    /// Shifts left by `amount`; 0 if `amount` is negative or at least the width.
     fn shift_left(self, amount: Self) -> Self;
-    /// `self` divided by a power of two, rounded down; as for the width if the amount is negative or larger.
+    /// Shifts right by `amount`, arithmetically for signed types. If `amount` is negative or at least the width, all
+    /// bits are shifted out: the result is 0, or -1 for a negative number.
     fn shift_right(self, amount: Self) -> Self;
 }
 

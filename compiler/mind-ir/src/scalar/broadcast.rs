@@ -1,22 +1,22 @@
-//! Shapes that broadcast, and which elements of the operands meet at each position.
+//! Broadcasting at run time, and iteration over broadcast operands.
 
 use crate::eval::EvalError;
 use crate::tensor::{Strides, advance, broadcast_strides};
 
-/// `N` shapes that broadcast to one.
+/// `N` shapes that broadcast to a common shape.
 pub struct Broadcast<const N: usize> {
     shape: Vec<usize>,
     strides: [Strides; N],
-    /// Whether each operand has the shape of the result, so that it is read from end to end.
+    /// Whether each operand has the shape of the result, so that it is read contiguously.
     same: bool,
 }
 
 impl<const N: usize> Broadcast<N> {
-    /// The broadcast of `shapes`.
+    /// Broadcasts `shapes`.
     ///
     /// # Errors
     ///
-    /// Extents that clash, which verification could not see where an extent was open.
+    /// If extents do not fit, which the verifier cannot detect for unknown extents.
     pub fn of(shapes: [&[usize]; N]) -> Result<Self, EvalError> {
         let mut shape = Vec::new();
         for each in shapes.iter().rev() {
@@ -29,17 +29,18 @@ impl<const N: usize> Broadcast<N> {
         })
     }
 
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub fn into_shape(self) -> Vec<usize> {
         self.shape
     }
 
-    /// The element of each operand that is read at each position of the result, in row-major order.
+    /// Returns, for each position of the result in row-major order, the index of the element that is read of each
+    /// operand.
     pub fn positions(&self) -> impl Iterator<Item = [usize; N]> + '_ {
         self.runs().flat_map(Run::positions)
     }
@@ -63,7 +64,7 @@ impl<const N: usize> Broadcast<N> {
     }
 }
 
-/// Positions along the last axis of the result, or all of them where the operands have its shape.
+/// Positions along the last axis of the result, or all positions if the operands have its shape.
 struct Run<const N: usize> {
     starts: [usize; N],
     steps: [usize; N],
@@ -79,7 +80,7 @@ impl<const N: usize> Run<N> {
 struct Runs<'a, const N: usize> {
     strides: &'a [Strides; N],
     outer: &'a [usize],
-    /// The position along the outer axes of the next run, if there is one.
+    /// The position of the next run along the outer axes; `None` after the last run.
     index: Option<Vec<usize>>,
     steps: [usize; N],
     len: usize,
@@ -109,11 +110,11 @@ impl<const N: usize> Iterator for Runs<'_, N> {
     }
 }
 
-/// The extents two shapes broadcast to when they are run.
+/// Returns the shape that two shapes broadcast to at run time.
 ///
 /// # Errors
 ///
-/// Extents that clash, which verification could not see where an extent was open.
+/// If extents do not fit, which the verifier cannot detect for unknown extents.
 pub fn broadcast_extents(x: &[usize], y: &[usize]) -> Result<Vec<usize>, EvalError> {
     let rank = x.len().max(y.len());
     let at = |shape: &[usize], axis: usize| match (axis + shape.len()).checked_sub(rank) {

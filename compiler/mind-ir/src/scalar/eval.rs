@@ -1,4 +1,4 @@
-//! Elementwise evaluation.
+//! Evaluation of elementwise ops.
 
 use super::broadcast::Broadcast;
 use crate::eval::{EvalCx, EvalError, Overflow};
@@ -6,7 +6,7 @@ use crate::tensor::{Element, FloatNum, Num, Tensor};
 use crate::types::DType;
 use crate::with_float;
 
-/// The operand of a function that takes one.
+/// Returns the operand of a unary function.
 pub(super) fn one<'a>(operands: &[&'a Tensor]) -> &'a Tensor {
     let &[x] = operands else {
         panic!("one operand, not {}", operands.len());
@@ -14,7 +14,7 @@ pub(super) fn one<'a>(operands: &[&'a Tensor]) -> &'a Tensor {
     x
 }
 
-/// The operands of a function that takes two.
+/// Returns the operands of a binary function.
 pub(super) fn two<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 2] {
     let &[x, y] = operands else {
         panic!("two operands, not {}", operands.len());
@@ -22,7 +22,7 @@ pub(super) fn two<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 2] {
     [x, y]
 }
 
-/// The operands of a function that takes three.
+/// Returns the operands of a ternary function.
 pub(super) fn three<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 3] {
     let &[x, y, z] = operands else {
         panic!("three operands, not {}", operands.len());
@@ -30,12 +30,12 @@ pub(super) fn three<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 3] {
     [x, y, z]
 }
 
-/// What becomes of operands that verification refuses.
+/// Panics for operands that the verifier rejects.
 pub(super) fn undefined<T>(dtype: DType) -> T {
     panic!("not defined on {dtype}")
 }
 
-/// The results of `f` at every position.
+/// Applies `f` at every position.
 pub(super) fn map<T: Element>(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -46,7 +46,7 @@ pub(super) fn map<T: Element>(
     Ok(Tensor::of(x.shape().to_vec(), elements))
 }
 
-/// As [`map`], of a function that has no result for some elements.
+/// Applies a function that fails for some elements, as [`map`] does.
 fn try_map<T: Element>(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -57,7 +57,7 @@ fn try_map<T: Element>(
     Ok(Tensor::of(x.shape().to_vec(), elements?))
 }
 
-/// As [`map`], of a function of floats.
+/// Applies a function of floats, as [`map`] does.
 pub(super) fn map_float(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -68,8 +68,8 @@ pub(super) fn map_float(
     with_float!(dtype, T => map::<T>(cx, x, |x| x.apply(on_f32, on_f64)), else undefined(dtype))
 }
 
-/// As [`map`], of a function that wraps on integers where `exactly` is the result; an overflow is an error where it is
-/// refused.
+/// Applies a function that wraps on integers, as [`map`] does. `exactly` is the exact function; a result that differs
+/// from it is an error if the context refuses overflow.
 pub(super) fn map_wrapping<T: Num>(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -87,7 +87,7 @@ fn refuses<T: Num>(cx: &EvalCx<'_>) -> bool {
     !T::IS_FLOAT && cx.overflow == Overflow::Refuse
 }
 
-/// `wrapped`, if it is the exact result.
+/// Returns `wrapped` if it is the exact result.
 fn fits<T: Num>(wrapped: T, exact: Option<i128>) -> Result<T, EvalError> {
     if wrapped.to_i128() != exact {
         return Err(EvalError::Overflow);
@@ -95,16 +95,16 @@ fn fits<T: Num>(wrapped: T, exact: Option<i128>) -> Result<T, EvalError> {
     Ok(wrapped)
 }
 
-/// The integer, as wide as no result of a function is.
+/// Returns an integer as an `i128`; 0 for floats.
 fn exact<T: Num>(x: T) -> i128 {
     x.to_i128().unwrap_or(0)
 }
 
-/// The quotient.
+/// Returns the quotient.
 ///
 /// # Errors
 ///
-/// Integers without one.
+/// If an integer is divided by 0, or the smallest integer by -1.
 pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     x.div(y).ok_or_else(|| EvalError::Division {
         lhs: exact(x),
@@ -112,11 +112,11 @@ pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     })
 }
 
-/// What is left of a division that truncates.
+/// Returns the remainder of the truncated quotient.
 ///
 /// # Errors
 ///
-/// An integer divided by 0.
+/// If an integer is divided by 0.
 pub(super) fn remainder<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     x.remainder(y).ok_or_else(|| EvalError::Division {
         lhs: exact(x),
@@ -124,11 +124,11 @@ pub(super) fn remainder<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     })
 }
 
-/// What is left of a division that rounds down.
+/// Returns the remainder of the quotient that is rounded down.
 ///
 /// # Errors
 ///
-/// An integer divided by 0.
+/// If an integer is divided by 0.
 pub(super) fn modulo<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     x.modulo(y).ok_or_else(|| EvalError::Division {
         lhs: exact(x),
@@ -136,11 +136,11 @@ pub(super) fn modulo<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     })
 }
 
-/// The power.
+/// Returns the power.
 ///
 /// # Errors
 ///
-/// An integer 0 to a negative exponent, and an integer overflow where that is refused.
+/// If the integer 0 is raised to a negative exponent, or an integer overflows and the context refuses that.
 pub(super) fn power<T: Num>(cx: &EvalCx<'_>, x: T, y: T) -> Result<T, EvalError> {
     let power = x.pow(y).ok_or_else(|| EvalError::Division {
         lhs: 1,
@@ -157,7 +157,7 @@ pub(super) fn power<T: Num>(cx: &EvalCx<'_>, x: T, y: T) -> Result<T, EvalError>
     )
 }
 
-/// The results of `f` at every position of the shape that both operands broadcast to.
+/// Applies `f` at every position of the shape that both operands broadcast to.
 pub(super) fn zip<T: Element, R: Element>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 2],
@@ -170,7 +170,7 @@ pub(super) fn zip<T: Element, R: Element>(
     Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
-/// As [`zip`], of a function that has no result for some elements.
+/// Applies a function that fails for some elements, as [`zip`] does.
 pub(super) fn try_zip<T: Element>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 2],
@@ -183,7 +183,7 @@ pub(super) fn try_zip<T: Element>(
     Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
-/// As [`zip`], of a function of floats.
+/// Applies a function of floats, as [`zip`] does.
 pub(super) fn zip_float(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 2],
@@ -196,8 +196,8 @@ pub(super) fn zip_float(
     }, else undefined(dtype))
 }
 
-/// As [`zip`], of a function that wraps on integers where `exactly` is the result; an overflow is an error where it is
-/// refused.
+/// Applies a function that wraps on integers, as [`zip`] does. `exactly` is the exact function; a result that differs
+/// from it is an error if the context refuses overflow.
 pub(super) fn zip_wrapping<T: Num>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 2],
@@ -212,7 +212,7 @@ pub(super) fn zip_wrapping<T: Num>(
     })
 }
 
-/// Whether two elements compare as `holds` says, at every position of the shape that both operands broadcast to.
+/// Compares two operands at every position of the shape that both broadcast to.
 pub(super) fn compare<T: Element>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 2],
@@ -221,8 +221,8 @@ pub(super) fn compare<T: Element>(
     zip(cx, operands, |x: T, y: T| holds(&x, &y))
 }
 
-/// Of truth values and two values, at each position of the shape that all three broadcast to, the first value if the
-/// truth value is true, else the second.
+/// Selects between two operands at every position of the shape that all three broadcast to: the second operand where
+/// the first, which is boolean, is true, else the third.
 pub(super) fn choose<T: Element>(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
@@ -239,7 +239,7 @@ pub(super) fn choose<T: Element>(
     Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
-/// The results of a function of three values at every position of the shape that they broadcast to.
+/// Applies a ternary function at every position of the shape that the operands broadcast to.
 pub(super) fn zip3<T: Element>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 3],
@@ -254,11 +254,11 @@ pub(super) fn zip3<T: Element>(
     Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
-/// The broadcast of `operands` for a result of elements `R`.
+/// Broadcasts `operands` for a result of elements `R`.
 ///
 /// # Errors
 ///
-/// Shapes that do not broadcast, and a result too large.
+/// If the shapes do not broadcast, or the result is too large.
 fn broadcast<R: Element, const N: usize>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; N],

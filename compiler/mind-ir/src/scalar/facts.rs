@@ -1,4 +1,4 @@
-//! Facts about every element of a value.
+//! Facts that hold for every element of a value.
 
 use half::{bf16, f16};
 
@@ -6,12 +6,12 @@ use crate::tensor::{Buffer, Num, Tensor};
 use crate::types::{DType, DTypeClass};
 use crate::with_num;
 
-/// A set of facts, each true of every element.
+/// A set of facts, each of which holds for every element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Facts(u8);
 
 impl Facts {
-    /// Every fact with its name in rule files.
+    /// Every fact and its name in rule files.
     pub const NAMES: [(&'static str, Facts); 4] = [
         ("never_nan", Facts::NEVER_NAN),
         ("finite", Facts::FINITE),
@@ -23,11 +23,11 @@ impl Facts {
     pub const NEVER_NAN: Facts = Facts(1);
     /// No element is NaN or infinite.
     pub const FINITE: Facts = Facts(1 << 1);
-    /// No element is below zero; -0 and NaN are not.
+    /// No element is less than zero. -0 and NaN are allowed.
     pub const NONNEG: Facts = Facts(1 << 2);
     /// No element is -0.
     pub const NO_NEG_ZERO: Facts = Facts(1 << 3);
-    /// Nothing is known.
+    /// The empty set: nothing is known.
     pub const NONE: Facts = Facts(0);
 
     /// Whether all of `wanted` hold.
@@ -35,22 +35,22 @@ impl Facts {
         self.0 & wanted.0 == wanted.0
     }
 
-    /// The facts of both: what is known of one value in two ways.
+    /// Returns the union, for two sets of facts about the same value.
     pub const fn union(self, other: Facts) -> Facts {
         Facts(self.0 | other.0)
     }
 
-    /// The facts that both have: what is known of elements taken from either.
+    /// Returns the intersection, for elements that are taken from either of two values.
     pub const fn intersection(self, other: Facts) -> Facts {
         Facts(self.0 & other.0)
     }
 
-    /// `self` if `condition` holds, else no fact.
+    /// Returns `self` if `condition` holds, else the empty set.
     pub const fn when(self, condition: bool) -> Facts {
         if condition { self } else { Facts::NONE }
     }
 
-    /// What a dtype alone says.
+    /// Returns the facts that hold for every value of a dtype.
     pub fn of_dtype(dtype: DType) -> Facts {
         let integer = Facts::NEVER_NAN
             .union(Facts::FINITE)
@@ -62,7 +62,7 @@ impl Facts {
         }
     }
 
-    /// What holds for every element of `tensor`.
+    /// Returns the facts that hold for the elements of `tensor`.
     pub fn of_tensor(tensor: &Tensor) -> Facts {
         fn int<T: Num>(tensor: &Tensor) -> Facts {
             let all = tensor
@@ -82,8 +82,8 @@ impl Facts {
     }
 }
 
-/// Facts about floating-point numbers from their bits, read as signed integers. Each difference and mask is below zero
-/// where an element breaks the fact, so that one pass without branches, which is compiled to vectors, finds all.
+/// Computes the facts about floats from their bits, read as signed integers. The sign of each difference and mask tells
+/// whether an element breaks a fact, so that one branch-free pass, which is vectorised, finds all facts.
 macro_rules! of_float {
     ($name:ident, $float:ty, $bits:ty) => {
         fn $name(elements: &[$float]) -> Facts {
@@ -120,7 +120,7 @@ mod tests {
     use crate::tensor::FloatNum;
     use crate::with_float;
 
-    /// What holds for a number, as its definition says.
+    /// Returns the facts about a number, by definition.
     fn of_number(x: f64) -> Facts {
         Facts::NEVER_NAN
             .when(!x.is_nan())

@@ -1,4 +1,4 @@
-//! What `ops!` makes of the scalar function of a row.
+//! The shape rule and evaluation of ops with a scalar function, which `ops!` uses.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -9,7 +9,7 @@ use crate::opdef::{EvalHook, InferHook, Inferred};
 use crate::types::{Dim, Shape, TypeView, broadcast};
 use crate::verify::VerifyError;
 
-/// The shape rule of an op that applies `function`: the broadcast of its operands' shapes.
+/// Returns the shape rule of an op that applies `function`: the shapes of its operands broadcast.
 pub const fn infer_hook(function: ScalarFn) -> InferHook {
     match function.arity() {
         1 => infer_unary,
@@ -51,7 +51,7 @@ fn infer_binary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     ])
 }
 
-/// The rule of a function of three values, the first of which may have another dtype.
+/// The shape rule of a ternary function, whose first operand may have another dtype.
 fn infer_ternary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     let ty = |value: ValueId| g.ty(value);
     let &[which, first, second] = g.operands(op) else {
@@ -62,7 +62,7 @@ fn infer_ternary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     Ok(smallvec![ty(first).with_shape(shape).into()])
 }
 
-/// The shape that that of `left` and `right` broadcast to.
+/// Returns the shape that the shapes of `left` and `right` broadcast to.
 fn joined(g: &Graph, left: TypeView<'_>, right: &[Dim]) -> Result<Shape, Box<VerifyError>> {
     let shape = broadcast(left.shape, right);
     shape.map_err(|clash| Box::new(VerifyError::broadcast(g, left.shape, right, clash)))

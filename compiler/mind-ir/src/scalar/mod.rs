@@ -1,4 +1,4 @@
-//! Scalar functions: what elementwise ops apply at every position.
+//! Scalar functions, which elementwise ops apply at every position.
 
 mod bits;
 mod broadcast;

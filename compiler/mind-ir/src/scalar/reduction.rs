@@ -1,17 +1,17 @@
 //! Reductions of many elements to one.
 
 crate::words! {
-    /// How elements become one, in the order of docs/numerics.md.
+    /// A reduction of several elements to one. docs/numerics.md specifies the order of operations.
     pub enum Reduction {
-        /// Their sum.
+        /// The sum.
         Sum = "sum",
-        /// Their sum, divided by their number.
+        /// The sum divided by the number of elements.
         Mean = "mean",
-        /// The largest; NaN if any is.
+        /// The largest element; NaN if any element is NaN.
         Max = "max",
-        /// The smallest; NaN if any is.
+        /// The smallest element; NaN if any element is NaN.
         Min = "min",
-        /// Their product.
+        /// The product.
         Prod = "prod",
     }
 }

@@ -1,4 +1,4 @@
-//! The scalar functions: a row each.
+//! The table of scalar functions.
 
 use super::bits::{Bits, Int};
 use super::eval::{
@@ -13,13 +13,13 @@ use crate::tensor::{Num, Tensor};
 use crate::types::DType;
 use crate::{with_bits, with_float, with_int, with_num};
 
-/// What is known of the operands of a scalar function.
+/// The facts about the operands of a scalar function.
 #[derive(Clone, Copy)]
 struct Known {
     x: Facts,
-    /// No fact if there is no second operand.
+    /// Empty without a second operand.
     y: Facts,
-    /// No fact if there is no third operand.
+    /// Empty without a third operand.
     z: Facts,
     same: bool,
 }
@@ -33,7 +33,7 @@ impl Known {
         self.x.has(facts) || self.y.has(facts)
     }
 
-    /// Those of `facts` that hold for `x`.
+    /// Returns those of `facts` that hold for `x`.
     fn kept(self, facts: Facts) -> Facts {
         self.x.intersection(facts)
     }
@@ -55,54 +55,54 @@ macro_rules! scalar_fns {
             facts: $facts:expr,
         }
     )*) => {
-        /// A function of one to three scalars of one dtype, with a result of that dtype or a truth value. The first operand
-        /// of [`Select`](ScalarFn::Select) is a truth value too; "its dtype" below is that of the last operand.
+        /// A function of one to three scalars of the same dtype. The result has that dtype or is `bool`. The first
+        /// operand of [`Select`](ScalarFn::Select) is `bool`; its dtype is that of the other operands.
         ///
-        /// Floats follow IEEE 754; `f16` and `bf16` compute in `f32` and round once. Integers wrap.
-        /// docs/numerics.md states each function exactly.
+        /// Floats follow IEEE 754; `f16` and `bf16` compute in `f32` and round once. Integers wrap. docs/numerics.md
+        /// specifies each function exactly.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum ScalarFn {
             $($(#[$doc])* $name,)*
         }
 
         impl ScalarFn {
-            /// Every function, in the order of the table.
+            /// All functions, in the order of the table.
             pub const ALL: &'static [ScalarFn] = &[$(ScalarFn::$name),*];
 
-            /// The number of its operands.
+            /// Returns the number of operands.
             pub const fn arity(self) -> usize {
                 match self { $(ScalarFn::$name => $arity,)* }
             }
 
-            /// The dtypes that it is defined on.
+            /// Returns the dtypes that the function is defined on.
             pub const fn domain(self) -> OperandClass {
                 match self { $(ScalarFn::$name => OperandClass::$domain,)* }
             }
 
-            /// The dtype of its result on operands of `dtype`.
+            /// Returns the dtype of the result on operands of `dtype`.
             pub const fn result(self, dtype: DType) -> DType {
                 match self { $(ScalarFn::$name => scalar_fns!(@result dtype $($result)?),)* }
             }
 
-            /// The time it takes on `f32` vectors, in additions; at least the number of its vector operations where it
-            /// is made of [`Steps`](math::Steps), those that few elements need left out.
+            /// Returns the cost on `f32` vectors, in additions. For a function made of [`Steps`](math::Steps) it is at
+            /// least the number of vector operations, except for those that only few elements need.
             pub const fn cost(self) -> usize {
                 match self { $(ScalarFn::$name => $cost,)* }
             }
 
-            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, an
-            /// operand rounded to an integer, 1, a zero or a NaN.
+            /// Returns whether a float result may be rounded. If not, it is an operand, a negated operand, an operand
+            /// rounded to an integer, 1, a zero or a NaN.
             pub const fn rounds(self) -> bool {
                 match self { $(ScalarFn::$name => $rounds,)* }
             }
 
-            /// Whether it has a result for all operands. One that has not fails for some integers only.
+            /// Returns whether the function is total. A partial function fails only for some integers.
             pub const fn is_total(self) -> bool {
                 match self { $(ScalarFn::$name => $total,)* }
             }
 
-            /// The facts about its result that follow from those about its operands. They hold for floats: integers wrap.
-            /// `same` says that two operands are one value.
+            /// Returns the facts about the result that follow from the facts about the operands. They hold only for
+            /// floats, because integers wrap. `same` tells that two operands are the same value.
             pub fn facts(self, operands: &[Facts], same: bool) -> Facts {
                 let facts: fn(Known) -> Facts = match self { $(ScalarFn::$name => $facts,)* };
                 facts(Known {
@@ -113,11 +113,11 @@ macro_rules! scalar_fns {
                 })
             }
 
-            /// Appends its [`Steps`](math::Steps) on floats; `None` if it is not made of steps.
+            /// Emits the [`Steps`](math::Steps) of the function on floats; returns `None` if it is not made of steps.
             ///
             /// # Panics
             ///
-            /// If it takes more operands.
+            /// If there are too few operands.
             #[inline]
             pub fn steps<S: math::Steps>(self, s: &mut S, operands: &[S::Value]) -> Option<S::Value> {
                 match self {
@@ -125,16 +125,16 @@ macro_rules! scalar_fns {
                 }
             }
 
-            /// Applies it at every position of the broadcast shape of `operands`.
+            /// Applies the function at every position of the broadcast shape of `operands`.
             ///
             /// # Errors
             ///
-            /// Shapes that do not broadcast, a result too large, an integer division without result, an
-            /// integer overflow where that is refused.
+            /// If the shapes do not broadcast, the result is too large, an integer division is undefined, or an integer
+            /// overflows and the context refuses that.
             ///
             /// # Panics
             ///
-            /// If it is not defined on the dtype of the operands, or takes another number of them.
+            /// If the function is not defined on the dtype of the operands, or their number is wrong.
             pub fn eval(self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
                 let dtype = operands[operands.len() - 1].dtype();
                 match self {
@@ -154,21 +154,21 @@ macro_rules! scalar_fns {
     (@steps $s:ident, $operands:ident, two $module:ident) => {
         Some(math::$module::$module($s, $operands[0], $operands[1]))
     };
-    // A function of one number that wraps on integers, and the exact result.
+    // A unary function that wraps on integers, and the exact function.
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping1($f:ident, $exact:ident)) => {
         with_num!($dtype, T => map_wrapping::<T>($cx, one($operands), Num::$f, i128::$exact), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping2($f:ident, $exact:ident)) => {
         with_num!($dtype, T => zip_wrapping::<T>($cx, two($operands), Num::$f, i128::$exact), else undefined($dtype))
     };
-    // A function whose result every dtype can hold.
+    // A function whose result is always representable.
     (@eval $cx:ident, $dtype:ident, $operands:ident, exact1($f:ident)) => {
         with_num!($dtype, T => map($cx, one($operands), <T as Num>::$f as fn(T) -> T), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, exact2($f:ident)) => {
         with_num!($dtype, T => zip($cx, two($operands), <T as Num>::$f as fn(T, T) -> T), else undefined($dtype))
     };
-    // A function that says itself where it has no result.
+    // A function that returns an error if it is undefined.
     (@eval $cx:ident, $dtype:ident, $operands:ident, partial2($f:ident)) => {
         with_num!($dtype, T => try_zip::<T>($cx, two($operands), &$f), else undefined($dtype))
     };
@@ -176,11 +176,11 @@ macro_rules! scalar_fns {
     (@eval $cx:ident, $dtype:ident, $operands:ident, compare($f:path)) => {
         with_num!($dtype, T => compare::<T>($cx, two($operands), $f), else compare::<bool>($cx, two($operands), $f))
     };
-    // The choice between two values.
+    // The selection between two values.
     (@eval $cx:ident, $dtype:ident, $operands:ident, choice()) => {
         with_num!($dtype, T => choose::<T>($cx, $operands), else choose::<bool>($cx, $operands))
     };
-    // A function of bits.
+    // A bitwise function.
     (@eval $cx:ident, $dtype:ident, $operands:ident, bits1($f:ident)) => {
         with_bits!($dtype, T => map($cx, one($operands), <T as Bits>::$f as fn(T) -> T), else undefined($dtype))
     };
@@ -191,7 +191,7 @@ macro_rules! scalar_fns {
     (@eval $cx:ident, $dtype:ident, $operands:ident, integers2($f:ident)) => {
         with_int!($dtype, T => zip($cx, two($operands), <T as Int>::$f as fn(T, T) -> T), else undefined($dtype))
     };
-    // The power, which wraps on integers and has no result for some.
+    // The power, which wraps on integers and is undefined for some.
     (@eval $cx:ident, $dtype:ident, $operands:ident, powers()) => {
         with_num!($dtype, T => try_zip::<T>($cx, two($operands), &|x, y| power($cx, x, y)), else undefined($dtype))
     };
@@ -199,7 +199,7 @@ macro_rules! scalar_fns {
     (@eval $cx:ident, $dtype:ident, $operands:ident, rounded3($f:ident)) => {
         with_float!($dtype, T => zip3::<T>($cx, three($operands), Num::$f), else undefined($dtype))
     };
-    // A function of one or two floats, on `f32` and on `f64`.
+    // A unary or binary function of floats, given for `f32` and for `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
         map_float($cx, one($operands), $f32, $f64)
     };
@@ -208,7 +208,7 @@ macro_rules! scalar_fns {
     };
 }
 
-/// What is known of truth values and integers.
+/// The facts about booleans and integers.
 const DISCRETE: Facts = NUMBER.union(Facts::NO_NEG_ZERO);
 const POSITIVE: Facts = Facts::NONNEG.union(Facts::NO_NEG_ZERO);
 const NUMBER: Facts = Facts::NEVER_NAN.union(Facts::FINITE);
@@ -245,7 +245,7 @@ scalar_fns! {
         eval: partial2(divide),
         facts: |_| Facts::NONE,
     }
-    /// The larger; NaN if either is, +0 above -0.
+    /// The larger; NaN if either is NaN. +0 is larger than -0.
     Maximum {
         arity: 2, domain: Num, cost: 4, rounds: false, total: true,
         eval: exact2(maximum),
@@ -254,7 +254,7 @@ scalar_fns! {
             .union(Facts::NO_NEG_ZERO.when(k.either(POSITIVE) || k.both(Facts::NO_NEG_ZERO)))
             .union(k.x.intersection(k.y).intersection(NUMBER)),
     }
-    /// The smaller; NaN if either is, -0 below +0.
+    /// The smaller; NaN if either is NaN. -0 is smaller than +0.
     Minimum {
         arity: 2, domain: Num, cost: 4, rounds: false, total: true,
         eval: exact2(minimum),
@@ -322,13 +322,13 @@ scalar_fns! {
         steps: gelu(gelu_f32, gelu_f64),
         facts: |_| Facts::NONE,
     }
-    /// x = y; -0 equals +0, and a NaN nothing.
+    /// x = y; -0 equals +0, and NaN is not equal to anything.
     Equal {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
         eval: compare(PartialEq::eq),
         facts: |_| POSITIVE.union(DISCRETE),
     }
-    /// x ≠ y, also if either is NaN.
+    /// x ≠ y; true if either is NaN.
     NotEqual {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
         eval: compare(PartialEq::ne),
@@ -364,25 +364,25 @@ scalar_fns! {
         eval: choice(),
         facts: |k| k.y.intersection(k.z),
     }
-    /// The bits that are set in both; of truth values, both.
+    /// Bitwise and; logical and of booleans.
     And {
         arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
         eval: bits2(and),
         facts: |_| DISCRETE,
     }
-    /// The bits that are set in either; of truth values, either.
+    /// Bitwise or; logical or of booleans.
     Or {
         arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
         eval: bits2(or),
         facts: |_| DISCRETE,
     }
-    /// The bits that differ; of truth values, exactly one.
+    /// Bitwise exclusive or; logical exclusive or of booleans.
     Xor {
         arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
         eval: bits2(xor),
         facts: |_| DISCRETE,
     }
-    /// Every bit flipped; of a truth value, the other.
+    /// Bitwise complement; logical negation of a boolean.
     Not {
         arity: 1, domain: Bits, cost: 1, rounds: false, total: true,
         eval: bits1(not),
@@ -394,7 +394,7 @@ scalar_fns! {
         eval: integers2(shift_left),
         facts: |_| DISCRETE,
     }
-    /// ⌊x / 2^y⌋; 0 unless y is in 0..width, or -1 if x is negative.
+    /// ⌊x / 2^y⌋; if y is not in 0..width, 0, or -1 if x is negative.
     ShiftRight {
         arity: 2, domain: Integer, cost: 24, rounds: false, total: true,
         eval: integers2(shift_right),
@@ -472,55 +472,55 @@ scalar_fns! {
         steps: atan(atan_f32, atan_f64),
         facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
     }
-    /// The inverse of the hyperbolic sine.
+    /// The inverse hyperbolic sine.
     Asinh {
         arity: 1, domain: Float, cost: 86, rounds: true, total: true,
         steps: asinh(asinh_f32, asinh_f64),
         facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
-    /// The inverse of the hyperbolic cosine.
+    /// The inverse hyperbolic cosine.
     Acosh {
         arity: 1, domain: Float, cost: 76, rounds: true, total: true,
         steps: acosh(acosh_f32, acosh_f64),
         facts: |_| POSITIVE,
     }
-    /// The inverse of the hyperbolic tangent.
+    /// The inverse hyperbolic tangent.
     Atanh {
         arity: 1, domain: Float, cost: 66, rounds: true, total: true,
         steps: atanh(atanh_f32, atanh_f64),
         facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
     }
-    /// -1 below zero, 1 above; zeros and NaN are themselves.
+    /// -1 below zero, 1 above; zeros and NaN are unchanged.
     Sign {
         arity: 1, domain: Num, cost: 4, rounds: false, total: true,
         eval: exact1(sign),
         facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)).union(Facts::FINITE.when(k.x.has(Facts::NEVER_NAN))),
     }
-    /// The nearest integer that is not above.
+    /// x rounded down to an integer.
     Floor {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::floor, f64::floor),
         facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
-    /// The nearest integer that is not below.
+    /// x rounded up to an integer.
     Ceil {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::ceil, f64::ceil),
         facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
-    /// The nearest integer that is not further from 0.
+    /// x rounded toward zero to an integer.
     Trunc {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::trunc, f64::trunc),
         facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
-    /// The nearest integer, ties to even.
+    /// x rounded to the nearest integer, ties to even.
     Round {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::round_ties_even, f64::round_ties_even),
         facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
-    /// 1 / sqrt x, the root and the quotient rounded each.
+    /// 1 / sqrt x, where the root and the quotient are each rounded.
     Rsqrt {
         arity: 1, domain: Float, cost: 20, rounds: true, total: true,
         eval: float(|x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt()),
@@ -533,14 +533,14 @@ scalar_fns! {
         steps_of_two: atan2,
         facts: |k| k.kept(Facts::NONNEG).union(NUMBER.when(k.both(Facts::NEVER_NAN))),
     }
-    /// x less whole y, with the sign of y.
+    /// The remainder of x / y, rounded down; it has the sign of y.
     Mod {
         arity: 2, domain: Num, cost: 37, rounds: true, total: false,
         eval: partial2(modulo),
         steps_of_two: modulo,
         facts: |_| Facts::NONE,
     }
-    /// x less whole y, with the sign of x.
+    /// The remainder of x / y, truncated; it has the sign of x.
     Remainder {
         arity: 2, domain: Num, cost: 25, rounds: true, total: false,
         eval: partial2(remainder),
@@ -553,7 +553,7 @@ scalar_fns! {
         eval: rounded3(fma),
         facts: |_| Facts::NONE,
     }
-    /// x^y; integers wrap and truncate toward zero.
+    /// x^y; integers wrap, and negative exponents truncate toward zero.
     Pow {
         arity: 2, domain: Num, cost: 115, rounds: true, total: false,
         eval: powers(),

@@ -1,4 +1,4 @@
-//! Elements of one dtype, and dispatch over dtypes.
+//! Buffers of elements of one dtype, and dispatch over dtypes.
 
 use bytes::Bytes;
 use half::{bf16, f16};
@@ -6,28 +6,32 @@ use half::{bf16, f16};
 use super::elements::{Elements, Plain};
 use crate::types::DType;
 
-/// A Rust type that is the element type of tensors.
+/// A Rust type that represents the elements of a dtype.
 pub trait Element: Plain + PartialEq + std::fmt::Debug {
     /// The dtype.
     const DTYPE: DType;
-    /// Zero, or false.
+    /// Zero, or `false`.
     const ZERO: Self;
 
-    /// Elements as a buffer.
+    /// Returns the elements as a buffer.
     fn wrap(elements: Vec<Self>) -> Buffer;
-    /// The elements of a buffer of this dtype.
+    /// Returns the elements of a buffer; `None` if it has another dtype.
     fn peek(buffer: &Buffer) -> Option<&[Self]>;
-    /// The elements in native-order bytes. Panics on a broken last element.
+    /// Copies the elements out of bytes in native order.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes end within an element.
     fn read(bytes: &[u8]) -> Vec<Self>;
-    /// The elements that native-order bytes are where they are, as [`Elements::in_bytes`] says.
+    /// Returns the elements in the memory of `bytes`, as [`Elements::in_bytes`] does.
     fn in_bytes(bytes: Bytes) -> Option<Buffer>;
-    /// Equality of bits, any NaN equal to any NaN.
+    /// Compares bits, except that all NaNs are equal.
     fn same_bits(self, other: Self) -> bool;
 }
 
 macro_rules! buffers {
     ($($name:ident($element:ty, $zero:expr, |$a:ident, $b:ident| $same:expr);)*) => {
-        /// Elements of one dtype, in order. Copies share them, see [`Elements`].
+        /// Elements of one dtype, in order. Copies of a buffer share them; see [`Elements`].
         #[derive(Clone, Debug)]
         pub enum Buffer {
             $(#[doc = concat!("Elements of dtype ", stringify!($name), ".")] $name(Elements<$element>),)*
@@ -107,7 +111,7 @@ buffers! {
     Bool(bool, false, |a, b| a == b);
 }
 
-/// Native-order bytes of elements.
+/// Conversion from bytes in native order.
 trait NativeBytes: Sized {
     fn take(bytes: &[u8]) -> Vec<Self>;
 }
@@ -133,7 +137,7 @@ impl NativeBytes for bool {
 }
 
 impl Buffer {
-    /// Element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         fn of<T: Element>(_: &[T]) -> DType {
             T::DTYPE
@@ -141,22 +145,22 @@ impl Buffer {
         with_buffer!(self, |elements| of(elements))
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         with_buffer!(self, |elements| elements.len())
     }
 
-    /// Whether there is no element.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `count` zeros of `dtype`.
+    /// Returns `count` zeros of `dtype`.
     pub fn zeros(dtype: DType, count: usize) -> Buffer {
         with_dtype!(dtype, T => T::wrap(vec![T::ZERO; count]))
     }
 
-    /// Whether both have the same dtype, length and bits, any NaN equal to any NaN.
+    /// Whether both have the same dtype, length and bits. All NaNs are equal.
     pub fn same_bits(&self, other: &Buffer) -> bool {
         fn same<T: Element>(a: &[T], b: &Buffer) -> bool {
             let Some(b) = T::peek(b) else { return false };
@@ -165,40 +169,53 @@ impl Buffer {
         with_buffer!(self, |elements| same(elements, other))
     }
 
-    /// The elements as native-order bytes, where they are.
+    /// Returns the memory of the elements as bytes in native order.
     pub fn as_bytes(&self) -> &[u8] {
         with_buffer!(self, |elements| bytemuck::must_cast_slice(&elements[..]))
     }
 
-    /// The native-order bytes of all elements.
+    /// Copies the elements to bytes in native order.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.as_bytes().to_vec()
     }
 
-    /// The elements in native-order `bytes`. Panics on a broken last element.
+    /// Copies the elements out of `bytes` in native order.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes end within an element.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Buffer {
         with_dtype!(dtype, T => T::wrap(T::read(bytes)))
     }
 
-    /// The elements in native-order `bytes`, in the memory of `bytes` where elements of `dtype` can be there. Panics on a
-    /// broken last element.
+    /// Returns the elements in `bytes` in native order. They are copied only if the memory cannot be shared, for
+    /// example because it is not aligned for `dtype`.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes end within an element.
     pub fn from_shared(dtype: DType, bytes: Bytes) -> Buffer {
         let shared = Buffer::in_bytes(dtype, bytes.clone());
         shared.unwrap_or_else(|| Buffer::from_bytes(dtype, &bytes))
     }
 
-    /// The elements that native-order `bytes` are where they are; `None` if elements of `dtype` cannot be there.
+    /// Returns the elements in the memory of `bytes`, which are in native order; `None` if the memory cannot hold
+    /// elements of `dtype`, for example because it is not aligned.
     pub fn in_bytes(dtype: DType, bytes: Bytes) -> Option<Buffer> {
         with_dtype!(dtype, T => T::in_bytes(bytes))
     }
 
-    /// The native-order bytes of all elements, in the memory of the elements if there are many.
+    /// Returns all elements as bytes in native order. The memory is shared if there are many.
     pub fn shared_bytes(&self) -> Bytes {
         let shared = with_buffer!(self, |elements| elements.shared_bytes());
         shared.unwrap_or_else(|| Bytes::copy_from_slice(self.as_bytes()))
     }
 
-    /// One element repeated `count` times. Panics on an empty buffer.
+    /// Returns the first element, repeated `count` times.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer is empty.
     pub fn splat(&self, count: usize) -> Buffer {
         fn repeat<T: Element>(elements: &[T], count: usize) -> Buffer {
             T::wrap(vec![elements[0]; count])
@@ -220,7 +237,7 @@ mod tests {
         }
         let values = Buffer::F32(vec![1.5, -0.0, f32::INFINITY].into());
         assert!(Buffer::from_bytes(DType::F32, &values.to_bytes()).same_bits(&values));
-        // No element has to begin where an array of them could.
+        // Bytes do not have to be aligned.
         let bytes = [&[7][..], values.as_bytes()].concat();
         assert!(Buffer::from_bytes(DType::F32, &bytes[1..]).same_bits(&values));
         let truths = Buffer::from_bytes(DType::Bool, &[0, 1, 2]);

@@ -1,84 +1,85 @@
-//! Arithmetic of element types, as docs/numerics.md states it.
+//! Arithmetic of element types, as specified in docs/numerics.md.
 
 use crate::scalar::math::{mod_f32, mod_f64, pow_f32, pow_f64, remainder_f32, remainder_f64};
 use half::{bf16, f16};
 
 use super::Element;
 
-/// A numeric element type: everything but `bool`.
+/// A numeric element type, which is any type except `bool`.
 ///
-/// `Acc` is the type that sums and products accumulate in: `f32` for `f16`, `bf16` and `f32`, `f64`
-/// for `f64`, and the type itself for integers, which wrap.
+/// `Acc` is the type of accumulators of sums and products: `f32` for `f16`, `bf16` and `f32`, `f64` for `f64`, and the
+/// type itself for integers, which wrap.
 pub trait Num: Element + PartialOrd {
-    /// The accumulator.
+    /// The accumulator type.
     type Acc: Num<Acc = Self::Acc>;
     /// One.
     const ONE: Self;
-    /// What a maximum over no elements gives: -inf, or the smallest integer.
+    /// The maximum over no elements: -inf, or the smallest integer.
     const LOWEST: Self;
-    /// What a minimum over no elements gives: +inf, or the largest integer.
+    /// The minimum over no elements: +inf, or the largest integer.
     const HIGHEST: Self;
     /// Whether this is a floating-point type.
     const IS_FLOAT: bool;
 
-    /// To the accumulator, exactly.
+    /// Converts to the accumulator type, which is exact.
     fn widen(self) -> Self::Acc;
-    /// From the accumulator, rounding to nearest even once.
+    /// Converts from the accumulator type, rounding once to nearest even.
     fn narrow(acc: Self::Acc) -> Self;
-    /// Sum, rounded once; wrapping for integers.
+    /// Returns the sum, rounded once; wrapping for integers.
     fn add(self, rhs: Self) -> Self;
-    /// Difference, rounded once; wrapping for integers.
+    /// Returns the difference, rounded once; wrapping for integers.
     fn sub(self, rhs: Self) -> Self;
-    /// Product, rounded once; wrapping for integers.
+    /// Returns the product, rounded once; wrapping for integers.
     fn mul(self, rhs: Self) -> Self;
-    /// Quotient, rounded once; integers truncate toward zero and give none for a zero divisor and
-    /// for the smallest value over -1.
+    /// Returns the quotient, rounded once. Integers truncate toward zero; the result is `None` for a zero divisor and
+    /// for the smallest integer divided by -1.
     fn div(self, rhs: Self) -> Option<Self>;
-    /// `self * factor + addend` with one rounding; wrapping for integers.
+    /// Returns `self * factor + addend`, rounded once; wrapping for integers.
     fn fma(self, factor: Self, addend: Self) -> Self;
-    /// The negated value; wrapping for integers.
+    /// Returns the negated value; wrapping for integers.
     fn neg(self) -> Self;
-    /// The magnitude; wrapping for integers.
+    /// Returns the absolute value; wrapping for integers.
     fn abs(self) -> Self;
-    /// -1 below zero, 1 above; zeros and NaN are themselves.
+    /// Returns -1 below zero and 1 above; zeros and NaN are returned unchanged.
     fn sign(self) -> Self;
-    /// The power: of floats as IEEE 754 has it, rounded as in [`math`](crate::scalar::math), of integers wrapping, with
-    /// negative exponents truncated toward zero; `None` for an integer 0 to a negative exponent.
+    /// Returns the power. For floats it follows IEEE 754, rounded as in [`math`](crate::scalar::math). For integers it
+    /// wraps, and negative exponents truncate toward zero; the result is `None` for 0 to a negative exponent.
     fn pow(self, exponent: Self) -> Option<Self>;
-    /// What is left of `self` after as many whole `rhs` as fit, with the sign of `self` and exact; `None` for an integer
-    /// less multiples of 0.
+    /// Returns the remainder of the truncated quotient, which has the sign of `self` and is exact; `None` if an integer
+    /// is divided by 0.
     fn remainder(self, rhs: Self) -> Option<Self>;
-    /// As [`remainder`](Num::remainder), with the sign of `rhs`; of floats rounded once.
+    /// Returns the remainder of the quotient that is rounded down, which has the sign of `rhs`, and is rounded once for
+    /// floats; `None` if an integer is divided by 0.
     fn modulo(self, rhs: Self) -> Option<Self>;
-    /// Itself where it is above zero, else +0; so +0 of a NaN.
+    /// Returns the value if it is above zero, else +0. NaN therefore gives +0.
     fn relu(self) -> Self;
-    /// The larger, with NaN if either is NaN and +0 above -0.
+    /// Returns the larger value; NaN if either is NaN. +0 is larger than -0.
     fn maximum(self, rhs: Self) -> Self;
-    /// The smaller, with NaN if either is NaN and -0 below +0.
+    /// Returns the smaller value; NaN if either is NaN. -0 is smaller than +0.
     fn minimum(self, rhs: Self) -> Self;
-    /// The integer `count` in this type, rounded to nearest.
+    /// Converts the integer `count`: rounded to nearest for floats, truncated to the width for integers.
     fn from_count(count: usize) -> Self;
-    /// The integer in this type: rounded once to nearest even as a float, modulo 2^width as an integer.
+    /// Converts an integer: rounded once to nearest even for floats, modulo 2^width for integers.
     fn from_i128(value: i128) -> Self;
-    /// The number in this type: rounded once to nearest even as a float; truncated as an integer, and then the nearest of
-    /// the type, or 0 for NaN.
+    /// Converts a number: rounded once to nearest even for floats. For integers it is truncated and then clamped to the
+    /// range; NaN gives 0.
     fn cast_f64(value: f64) -> Self;
-    /// The exact value as an `i128`; `None` for floats.
+    /// Returns the exact value as an `i128`; `None` for floats.
     fn to_i128(self) -> Option<i128>;
-    /// The value as an `f64`: exact for floats, rounded for large integers.
+    /// Returns the value as an `f64`: exact for floats, rounded for large integers.
     fn to_f64(self) -> f64;
 }
 
 /// A floating-point element type.
 pub trait FloatNum: Num {
-    /// From an `f64`, rounding to nearest even.
+    /// Converts from `f64`, rounding to nearest even.
     fn from_f64(value: f64) -> Self;
-    /// Applies a function given for `f32` and for `f64`: `f16` and `bf16` take the first on their
-    /// `f32` value and round once.
+    /// Applies a function that is defined for `f32` and `f64`. `f16` and `bf16` use the one for `f32` and round the
+    /// result once.
     fn apply(self, on_f32: fn(f32) -> f32, on_f64: fn(f64) -> f64) -> Self;
-    /// As [`apply`](FloatNum::apply), of two numbers.
+    /// Applies a function of two numbers, as [`apply`](FloatNum::apply) does.
     fn apply2(self, rhs: Self, on_f32: fn(f32, f32) -> f32, on_f64: fn(f64, f64) -> f64) -> Self;
-    /// The square root, rounded once.
+    /// Returns the square root, rounded once.
     fn sqrt(self) -> Self {
         self.apply(f32::sqrt, f64::sqrt)
     }
@@ -88,7 +89,7 @@ pub trait FloatNum: Num {
     }
 }
 
-/// What all floats share.
+/// The methods that all floats share.
 macro_rules! float_shared {
     () => {
         #[inline]
@@ -135,8 +136,8 @@ macro_rules! float_shared {
 
         #[inline]
         fn relu(self) -> Self {
-            // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
-            // processor, which keeps a signalling NaN.
+            // The comparison is on bits because a comparison of floats may be compiled to the processor's maximum,
+            // which returns a signalling NaN unchanged.
             let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
             if is_positive { self } else { Self::ZERO }
         }
@@ -291,8 +292,9 @@ macro_rules! narrow_float {
 
 narrow_float!(f16, bf16);
 
-/// `value` cut to an `f32`, with the last bit set where something was cut off. Rounding the result to
-/// a type of at most 22 fraction bits gives the correctly rounded `value`.
+/// Rounds to odd: truncates `value` to an `f32` and sets the last bit if a nonzero part was cut off. Rounding the
+/// result to a type with at most 22 significant bits, of which 21 are stored, gives the correctly rounded `value`,
+/// because two more bits prevent double rounding.
 fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if value.is_nan() || f64::from(nearest) == value {
@@ -302,7 +304,7 @@ fn round_to_odd(value: f64) -> f32 {
     f32::from_bits((nearest.to_bits() - u32::from(above)) | 1)
 }
 
-/// The integer cut to an `f64`, with the last bit set where something was cut off, as [`round_to_odd`] does.
+/// Rounds an integer to odd, as [`round_to_odd`] does, to the precision of an `f64`.
 fn leading_bits(value: i128) -> f64 {
     let size = value.unsigned_abs();
     let cut = (u128::BITS - size.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
@@ -441,7 +443,7 @@ macro_rules! integers {
 integers!(|x| x.wrapping_abs(), i8, i16, i32, i64);
 integers!(|x| x, u8, u16, u32, u64);
 
-/// Runs `$body` with `$T` bound to the Rust type of a numeric dtype; `$otherwise` on `bool`.
+/// Runs `$body` with `$T` bound to the Rust type of a numeric dtype; `$otherwise` for `bool`.
 #[macro_export]
 macro_rules! with_num {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
@@ -459,7 +461,7 @@ macro_rules! with_num {
     };
 }
 
-/// Runs `$body` with `$T` bound to the Rust type of an integer dtype; `$otherwise` on any other.
+/// Runs `$body` with `$T` bound to the Rust type of an integer dtype; `$otherwise` for any other.
 #[macro_export]
 macro_rules! with_int {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
@@ -468,7 +470,7 @@ macro_rules! with_int {
     };
 }
 
-/// Runs `$body` with `$T` bound to the Rust type of an integer dtype or `bool`; `$otherwise` on a float.
+/// Runs `$body` with `$T` bound to the Rust type of an integer dtype or `bool`; `$otherwise` for a float.
 #[macro_export]
 macro_rules! with_bits {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
@@ -477,7 +479,7 @@ macro_rules! with_bits {
     };
 }
 
-/// Runs `$body` with `$T` bound to the Rust type of a float dtype; `$otherwise` on any other.
+/// Runs `$body` with `$T` bound to the Rust type of a float dtype; `$otherwise` for any other.
 #[macro_export]
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {

@@ -1,4 +1,4 @@
-//! The elements of a tensor, which copies of it share.
+//! Copy-on-write storage for the elements of tensors.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,17 +8,17 @@ use bytemuck::NoUninit;
 use bytes::Bytes;
 use half::{bf16, f16};
 
-/// From this many bytes on, copies share memory; copying fewer is cheaper than counting owners.
+/// The size in bytes from which copies share memory, because copying less is cheaper than counting references.
 pub(crate) const SHARED_FROM: usize = 1 << 10;
 
-/// Elements of one type in order. Copies of many elements share them until one of them is changed.
+/// Elements of one type, in order. Copies share many elements until one of them is changed.
 #[derive(Clone)]
 pub struct Elements<T: Plain>(Store<T>);
 
-/// A type of elements.
+/// A plain-data element type.
 pub trait Plain: NoUninit + Send + Sync + 'static {
-    /// The elements that `bytes` are where they are; `None` if memory of the type would begin or end elsewhere, or if not all
-    /// bytes are elements of the type.
+    /// Returns the elements in the memory of `bytes`; `None` if the memory is not aligned for the type, ends within an
+    /// element, or may have bytes that are invalid for the type, as for `bool`.
     fn view(bytes: &[u8]) -> Option<&[Self]>;
 }
 
@@ -46,18 +46,18 @@ enum Store<T> {
     Own(Vec<T>),
     /// Many elements.
     Counted(Arc<Vec<T>>),
-    /// Bytes that are elements where they are, as those of a literal.
+    /// Elements in the memory of bytes, for example of a literal.
     Bytes(Bytes),
 }
 
 impl<T: Plain> Elements<T> {
-    /// The elements that `bytes` are, in native order, as [`Plain::view`] says.
+    /// Returns the elements in the memory of `bytes` in native order; `None` as for [`Plain::view`].
     pub fn in_bytes(bytes: Bytes) -> Option<Elements<T>> {
         T::view(&bytes)?;
         Some(Elements(Store::Bytes(bytes)))
     }
 
-    /// The elements as bytes that share their memory; `None` for few elements, which are not shared.
+    /// Returns bytes that share the memory of the elements; `None` for few elements, which are not shared.
     pub fn shared_bytes(&self) -> Option<Bytes> {
         match &self.0 {
             Store::Own(_) => None,
@@ -67,7 +67,7 @@ impl<T: Plain> Elements<T> {
     }
 }
 
-/// Elements as an owner of bytes.
+/// An owner of elements, for [`Bytes`].
 struct Owner<T>(Arc<Vec<T>>);
 
 impl<T: NoUninit> AsRef<[u8]> for Owner<T> {
@@ -98,7 +98,7 @@ impl<T: Plain> Deref for Elements<T> {
     }
 }
 
-/// Elements that others share are copied before they are changed.
+/// Shared elements are copied before they are changed.
 impl<T: Plain> DerefMut for Elements<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         if let Store::Bytes(_) = self.0 {
@@ -134,7 +134,7 @@ mod tests {
         second[0] = 7;
         assert_eq!((first[0], second[0]), (0, 7));
         assert_eq!(first[1..], second[1..]);
-        // An only owner changes its elements where they are.
+        // A sole owner changes its elements in place.
         let place = second.as_ptr();
         second[1] = 8;
         assert_eq!(second.as_ptr(), place);
@@ -158,7 +158,7 @@ mod tests {
         assert!(Elements::<u32>::in_bytes(bytes.slice(1..5)).is_none());
         assert!(Elements::<u32>::in_bytes(bytes.slice(..6)).is_none());
         assert!(Elements::<u32>::in_bytes(bytes.slice(4..8)).is_some());
-        // Not every byte is a truth value.
+        // Not every byte is a valid `bool`.
         assert!(Elements::<bool>::in_bytes(bytes.slice(8..9)).is_none());
         assert!(Elements::<bool>::in_bytes(bytes.slice(4..5)).is_none());
     }

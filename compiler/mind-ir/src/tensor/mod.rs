@@ -1,4 +1,4 @@
-//! Tensors with contents: what evaluation takes and gives.
+//! Tensors, the operands and results of evaluation.
 
 mod buffer;
 mod element;
@@ -13,7 +13,7 @@ pub use strides::{Strides, advance, broadcast_strides, row_major};
 
 use crate::types::DType;
 
-/// A tensor in memory, row-major. Copies of a large one share its elements.
+/// A tensor in memory, row-major. Copies of a large tensor share its elements.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     shape: Vec<usize>,
@@ -21,9 +21,13 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// The tensor of `buffer`'s elements in `shape`. Panics when their counts differ.
+    /// Returns the tensor with these elements.
+    ///
+    /// # Panics
+    ///
+    /// If the number of elements does not fit the shape.
     pub fn new(shape: Vec<usize>, buffer: Buffer) -> Tensor {
-        // The extents beside a 0 may have a product that does not fit.
+        // The product of the other extents may overflow if one extent is 0.
         let count: usize = if shape.contains(&0) {
             0
         } else {
@@ -33,57 +37,69 @@ impl Tensor {
         Tensor { shape, buffer }
     }
 
-    /// The tensor of `elements` in `shape`. Panics when their counts differ.
+    /// Returns the tensor with these elements.
+    ///
+    /// # Panics
+    ///
+    /// If the number of elements does not fit the shape.
     pub fn of<T: Element>(shape: Vec<usize>, elements: Vec<T>) -> Tensor {
         Tensor::new(shape, T::wrap(elements))
     }
 
-    /// A tensor of rank 0.
+    /// Returns a tensor of rank 0.
     pub fn scalar<T: Element>(value: T) -> Tensor {
         Tensor::of(Vec::new(), vec![value])
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         self.buffer.dtype()
     }
 
-    /// Extents, outermost first.
+    /// Returns the extents, outermost first.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The elements in row-major order.
+    /// Returns the elements in row-major order.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 
-    /// The elements in row-major order, without the shape.
+    /// Returns the elements in row-major order, and drops the shape.
     pub fn into_buffer(self) -> Buffer {
         self.buffer
     }
 
-    /// The elements, when they are of type `T`. Panics on another dtype.
+    /// Returns the elements, which must be of type `T`.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor has another dtype.
     pub fn elements<T: Element>(&self) -> &[T] {
         T::peek(&self.buffer).expect("elements are read in their own dtype")
     }
 
-    /// The same elements in another shape of as many. Panics when the counts differ.
+    /// Returns the tensor with another shape of the same number of elements.
+    ///
+    /// # Panics
+    ///
+    /// If the number of elements does not fit the shape.
     pub fn with_shape(self, shape: Vec<usize>) -> Tensor {
         Tensor::new(shape, self.buffer)
     }
 
-    /// Whether both have the same dtype, shape and bits, any NaN equal to any NaN.
+    /// Whether both have the same dtype, shape and bits. All NaNs are equal.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         self.shape == other.shape && self.buffer.same_bits(&other.buffer)
     }

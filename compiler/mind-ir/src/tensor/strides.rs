@@ -1,11 +1,12 @@
-//! Row-major strides and walks over index space.
+//! Strides, and iteration over index spaces.
 
 use smallvec::SmallVec;
 
-/// One step in elements per dimension, outermost first.
+/// The distance in elements between neighbours along each dimension, outermost first.
 pub type Strides = SmallVec<[usize; 6]>;
 
-/// The strides of a dense row-major tensor; those of an empty one, which may not fit, lead nowhere.
+/// Returns the strides of a contiguous row-major tensor. Those of an empty tensor may wrap, because they are never
+/// used.
 pub fn row_major(shape: &[usize]) -> Strides {
     let mut strides: Strides = SmallVec::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {
@@ -14,8 +15,8 @@ pub fn row_major(shape: &[usize]) -> Strides {
     strides
 }
 
-/// The strides that read a tensor of `shape` as if it had been broadcast to `target`: 0 along every
-/// dimension that is repeated.
+/// Returns the strides that read a tensor of `shape` as if it was broadcast to `target`, which are 0 along broadcast
+/// dimensions.
 pub fn broadcast_strides(shape: &[usize], target: &[usize]) -> Strides {
     let missing = target.len() - shape.len();
     let own = row_major(shape);
@@ -26,7 +27,7 @@ pub fn broadcast_strides(shape: &[usize], target: &[usize]) -> Strides {
     (0..target.len()).map(at).collect()
 }
 
-/// Moves `index` to the next position of `shape` in row-major order; false past the last one.
+/// Advances `index` to the next position of `shape` in row-major order. Returns false after the last position.
 pub fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for axis in (0..shape.len()).rev() {
         index[axis] += 1;

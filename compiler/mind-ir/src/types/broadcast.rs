@@ -2,23 +2,23 @@
 
 use super::{Dim, Shape};
 
-/// Where two shapes fail to broadcast.
+/// The first dimension along which two shapes do not broadcast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BroadcastClash {
     /// Position in the aligned result shape, from 0.
     pub dimension: usize,
-    /// The left extent there.
+    /// The extent of the left shape.
     pub lhs: Dim,
-    /// The right extent there.
+    /// The extent of the right shape.
     pub rhs: Dim,
 }
 
-/// The shape two operands broadcast to: aligned at the right, each pair of extents equal or one of
-/// them 1. A `?` against a known extent above 1 takes that extent, to be checked at run time.
+/// Returns the shape that two shapes broadcast to. They are aligned at the right; each pair of extents must be equal,
+/// or one of them 1. A `?` paired with a known extent above 1 takes that extent, which is checked at run time.
 ///
 /// # Errors
 ///
-/// The leftmost clash.
+/// The leftmost dimension where the extents do not fit.
 pub fn broadcast(lhs: &[Dim], rhs: &[Dim]) -> Result<Shape, BroadcastClash> {
     let rank = lhs.len().max(rhs.len());
     let aligned = |shape: &[Dim], at: usize| match (at + shape.len()).checked_sub(rank) {

@@ -10,11 +10,11 @@ use crate::symbol::Symbols;
 /// The extent of one dimension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dim {
-    /// A known extent. Parsers let any integer through; the verifier rejects negative ones.
+    /// A known extent. Parsers accept any integer; the verifier rejects negative ones.
     Fixed(i64),
-    /// A named extent: the same number wherever the name stands.
+    /// A symbolic extent, which is the same number wherever the symbol occurs.
     Symbol(Sym),
-    /// An extent that is not known; no two of these may be taken as equal.
+    /// An unknown extent. Two unknown extents must not be assumed to be equal.
     Dynamic,
 }
 
@@ -22,7 +22,7 @@ pub enum Dim {
 pub type Shape = SmallVec<[Dim; 4]>;
 
 impl Dim {
-    /// The extent if it is known.
+    /// Returns the extent if it is known.
     pub const fn fixed(self) -> Option<i64> {
         match self {
             Dim::Fixed(extent) => Some(extent),
@@ -30,13 +30,12 @@ impl Dim {
         }
     }
 
-    /// Whether both are surely the same extent.
+    /// Returns whether both extents are known to be equal. It is false for two unknown extents.
     pub fn surely_equals(self, other: Dim) -> bool {
         self == other && self != Dim::Dynamic
     }
 
-    /// The extent that a dimension has when `self` and `other` both describe it: the more definite
-    /// one, or none where they contradict each other.
+    /// Returns the more definite of two extents of the same dimension; `None` if they contradict each other.
     pub fn meet(self, other: Dim) -> Option<Dim> {
         match (self, other) {
             (Dim::Dynamic, dim) | (dim, Dim::Dynamic) => Some(dim),
@@ -44,13 +43,13 @@ impl Dim {
         }
     }
 
-    /// The text form: `128`, `B` or `?`.
+    /// Returns the text form: `128`, `B` or `?`.
     pub fn display(self, symbols: &Symbols) -> DimText<'_> {
         DimText { dim: self, symbols }
     }
 }
 
-/// A dimension with the names to print it by.
+/// A dimension and the symbols to print it with.
 pub struct DimText<'a> {
     dim: Dim,
     symbols: &'a Symbols,

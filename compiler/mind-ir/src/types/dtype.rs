@@ -1,6 +1,6 @@
 //! The element types, as one table.
 
-/// What arithmetic an element type has.
+/// The class of an element type, which decides its arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DTypeClass {
     /// IEEE 754 binary formats and bfloat16.
@@ -9,18 +9,18 @@ pub enum DTypeClass {
     Signed,
     /// Unsigned integers.
     Unsigned,
-    /// Truth values.
+    /// Booleans.
     Bool,
 }
 
 /// A binary floating-point format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FloatFormat {
-    /// Stored bits of the significand, without the leading one.
+    /// Stored bits of the significand, without the implicit leading one.
     pub mantissa: u32,
     /// Bits of the exponent.
     pub exponent: u32,
-    /// What it is computed in `f32` as; `None` if it is computed as it is.
+    /// The narrow float type that computes in `f32`; `None` if arithmetic is done in this format.
     pub narrow: Option<NarrowFloat>,
 }
 
@@ -33,13 +33,13 @@ impl FloatFormat {
         })
     }
 
-    /// The number added to an exponent where it is stored.
+    /// Returns the exponent bias.
     pub const fn bias(self) -> i32 {
         (1 << (self.exponent - 1)) - 1
     }
 }
 
-/// The floats that are computed in `f32`: widened exactly, and rounded to nearest even after each function.
+/// Floats that compute in `f32`: operands are widened exactly, and each result is rounded to nearest even.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NarrowFloat {
     /// IEEE 754 binary16.
@@ -60,32 +60,32 @@ macro_rules! dtypes {
             /// Every element type, in the order of the table.
             pub const ALL: &'static [DType] = &[$(DType::$name),*];
 
-            /// The name in every text format.
+            /// Returns the name, which is the same in every text format.
             pub const fn name(self) -> &'static str {
                 match self { $(DType::$name => $text,)* }
             }
 
-            /// The type called `name`.
+            /// Returns the type with this name.
             pub fn parse(name: &str) -> Option<DType> {
                 match name { $($text => Some(DType::$name),)* _ => None }
             }
 
-            /// Bytes per element.
+            /// Returns the bytes per element.
             pub const fn size(self) -> usize {
                 match self { $(DType::$name => $size,)* }
             }
 
-            /// What arithmetic it has.
+            /// Returns the class.
             pub const fn class(self) -> DTypeClass {
                 match self { $(DType::$name => DTypeClass::$class,)* }
             }
 
-            /// Its floating-point format; `None` if it is no float.
+            /// Returns the floating-point format; `None` if it is not a float.
             pub const fn float_format(self) -> Option<FloatFormat> {
                 match self { $(DType::$name => $float,)* }
             }
 
-            /// Whether profile `core-v1` has it.
+            /// Whether it is in profile `core-v1`.
             pub const fn in_core_v1(self) -> bool {
                 match self { $(DType::$name => $core_v1,)* }
             }
@@ -118,12 +118,12 @@ dtypes! {
     U32 = "u32", 4, Unsigned, None, false;
     /// 64-bit unsigned integer.
     U64 = "u64", 8, Unsigned, None, false;
-    /// Truth value, one byte, 0 or 1.
+    /// Boolean, one byte, 0 or 1.
     Bool = "bool", 1, Bool, None, true;
 }
 
 impl DType {
-    /// The type as one that is computed in `f32`; `None` if it is computed as it is.
+    /// Returns this type as a narrow float, which computes in `f32`; `None` if it computes in its own type.
     pub const fn narrow_float(self) -> Option<NarrowFloat> {
         match self.float_format() {
             Some(format) => format.narrow,
@@ -131,9 +131,9 @@ impl DType {
         }
     }
 
-    /// Whether a number keeps its value in `wider`, and becomes the same number of any other dtype from there: `wider` is
-    /// another float that has all numbers of this float, another integer that has those of this integer, or this is `bool`
-    /// and `wider` is not.
+    /// Returns whether `wider` has every value of this type, so that a cast to a third type can be done through
+    /// `wider`. `wider` is then a larger float if this is a float, a larger integer if this is an integer, or any type
+    /// other than `bool` if this is `bool`. For example, `u8` widens to `i16` but not to `f32`.
     pub const fn widens_to(self, wider: DType) -> bool {
         match (self.class(), wider.class()) {
             (DTypeClass::Float, DTypeClass::Float) => {
@@ -156,7 +156,7 @@ impl DType {
         }
     }
 
-    /// The type that it is computed in.
+    /// Returns the type that this type computes in.
     pub const fn carrier(self) -> DType {
         match self.narrow_float() {
             Some(NarrowFloat::F16 | NarrowFloat::BF16) => DType::F32,

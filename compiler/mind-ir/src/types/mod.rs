@@ -12,10 +12,10 @@ pub use dtype::{DType, DTypeClass, FloatFormat, NarrowFloat};
 pub use quant_format::{QuantFormat, Stored};
 pub use table::{TensorType, TypeTable, TypeView};
 
-/// The largest rank a tensor may have.
+/// The maximum rank of a tensor.
 pub const MAX_RANK: usize = 32;
 
-/// Writes a shape as `[3, B, ?]`.
+/// Returns a shape as text: `[3, B, ?]`.
 pub fn shape_text(shape: &[Dim], symbols: &crate::symbol::Symbols) -> String {
     let dims: Vec<String> = shape
         .iter()

@@ -1,10 +1,10 @@
-//! Formats of weights in blocks of quantised numbers.
+//! Block-quantised formats of weights.
 
 use crate::attr::{Attr, AttrKind, AttrType};
 
 macro_rules! quant_formats {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $elements:literal, $bytes:literal;)*) => {
-        /// How numbers are stored in blocks along a row; docs/formats/weights.md has the formulas.
+        /// A block-quantised format, whose blocks run along a row; docs/formats/weights.md has the formulas.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum QuantFormat {
             $($(#[$doc])* $name,)*
@@ -14,20 +14,20 @@ macro_rules! quant_formats {
             /// Every format.
             pub const ALL: &'static [QuantFormat] = &[$(QuantFormat::$name),*];
 
-            /// The word of Core text and of IR v2.
+            /// Returns the name in Core text and in IR v2.
             pub const fn name(self) -> &'static str {
                 match self { $(QuantFormat::$name => $text,)* }
             }
 
-            /// The words of an attribute: `dense` for numbers that are stored as they are, then the formats.
+            /// The values of an attribute: `dense` for numbers that are not quantised, then the formats.
             const WORDS: &'static [&'static str] = &["dense", $($text),*];
 
-            /// Numbers of a block.
+            /// Returns the numbers per block.
             pub const fn elements(self) -> usize {
                 match self { $(QuantFormat::$name => $elements,)* }
             }
 
-            /// Bytes of a block.
+            /// Returns the bytes per block.
             pub const fn block_bytes(self) -> usize {
                 match self { $(QuantFormat::$name => $bytes,)* }
             }
@@ -56,29 +56,30 @@ quant_formats! {
     Q5K = "q5_k", 256, 176;
     /// 6 bits and scales of 16 groups for 256 numbers.
     Q6K = "q6_k", 256, 210;
-    /// 4 bits, one of 16 levels, and a scale for 32 numbers.
+    /// 4-bit indices into 16 levels, and a scale for 32 numbers.
     Iq4Nl = "iq4_nl", 32, 18;
-    /// 4 bits, a float with a sign, two bits of exponent and one of mantissa, and a power of two for 32 numbers.
+    /// 4-bit floats of a sign, two bits of exponent and one of mantissa, and a power-of-two scale for 32 numbers.
     Mxfp4 = "mxfp4", 32, 17;
-    /// -1, 0 or 1, five to a byte, and a scale for 256 numbers.
+    /// -1, 0 or 1, packed five to a byte, and a scale for 256 numbers.
     Tq1_0 = "tq1_0", 256, 54;
     /// 2 bits and a scale for 256 numbers.
     Tq2_0 = "tq2_0", 256, 66;
 }
 
 impl QuantFormat {
-    /// The format called `name`.
+    /// Returns the format with this name.
     pub fn parse(name: &str) -> Option<QuantFormat> {
         let mut all = QuantFormat::ALL.iter().copied();
         all.find(|format| format.name() == name)
     }
 
-    /// The size in bytes of the blocks that hold this count of numbers.
+    /// Returns the bytes of the whole blocks in `numbers` numbers. An incomplete last block is not counted.
     pub const fn bytes(self, numbers: usize) -> usize {
         numbers / self.elements() * self.block_bytes()
     }
 
-    /// Bytes of a row of `terms` numbers; `None` if blocks do not divide it.
+    /// Returns the bytes of a row of `terms` numbers; `None` if the row is not a whole number of blocks or its size
+    /// overflows.
     pub const fn row_bytes(self, terms: usize) -> Option<usize> {
         if terms.is_multiple_of(self.elements()) {
             (terms / self.elements()).checked_mul(self.block_bytes())
@@ -88,12 +89,12 @@ impl QuantFormat {
     }
 }
 
-/// How an attribute says in which format numbers are stored; `None` for numbers that are stored as they are.
+/// The attribute kind for the storage format of numbers; its value is `None` for numbers that are not quantised.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored;
 
 impl Stored {
-    /// The attribute.
+    /// Returns the attribute.
     pub const fn attr(format: Option<QuantFormat>) -> Attr<'static> {
         match format {
             Some(format) => Attr::Word(format.name()),

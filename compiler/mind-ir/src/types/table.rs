@@ -20,7 +20,7 @@ pub struct TensorType {
 }
 
 impl TensorType {
-    /// The type of `dtype` elements in `shape`.
+    /// Returns the type of `dtype` elements in `shape`.
     pub fn new(dtype: DType, shape: impl IntoIterator<Item = Dim>) -> TensorType {
         TensorType {
             dtype,
@@ -28,12 +28,12 @@ impl TensorType {
         }
     }
 
-    /// A type whose extents are all known.
+    /// Returns a type with known extents.
     pub fn fixed(dtype: DType, shape: &[i64]) -> TensorType {
         TensorType::new(dtype, shape.iter().copied().map(Dim::Fixed))
     }
 
-    /// The same type, borrowed.
+    /// Returns the type as a view.
     pub fn view(&self) -> TypeView<'_> {
         TypeView {
             dtype: self.dtype,
@@ -57,13 +57,13 @@ impl<'a> TypeView<'a> {
         self.shape.len()
     }
 
-    /// The extents if all are known.
+    /// Returns the extents if all are known.
     pub fn static_shape(self) -> Option<Vec<i64>> {
         self.shape.iter().map(|dim| dim.fixed()).collect()
     }
 
-    /// The number of elements, if every extent is known and the product fits. Beside an extent of 0 it
-    /// always does.
+    /// Returns the number of elements if every extent is known and the product fits in an `i64`. It is 0 if an extent
+    /// is 0, even if the product of the others overflows.
     pub fn count(self) -> Option<i64> {
         let mut extents = self.shape.iter().map(|dim| dim.fixed());
         let known = extents.clone().all(|extent| extent.is_some());
@@ -73,17 +73,17 @@ impl<'a> TypeView<'a> {
         extents.try_fold(1i64, |product, extent| product.checked_mul(extent?))
     }
 
-    /// An owned type of the same elements in another shape.
+    /// Returns an owned type with the same dtype and another shape.
     pub fn with_shape(self, shape: impl IntoIterator<Item = Dim>) -> TensorType {
         TensorType::new(self.dtype, shape)
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_owned(self) -> TensorType {
         self.with_shape(self.shape.iter().copied())
     }
 
-    /// The type both describe: each dimension the more definite one; `None` if they contradict.
+    /// Returns the type with the more definite of each pair of extents; `None` if the types contradict each other.
     pub fn meet(self, other: TypeView<'_>) -> Option<TensorType> {
         if self.dtype != other.dtype || self.rank() != other.rank() {
             return None;
@@ -96,19 +96,19 @@ impl<'a> TypeView<'a> {
         })
     }
 
-    /// The text form in messages and Core text: `f32[3, B, ?]`.
+    /// Returns the text form in messages and Core text: `f32[3, B, ?]`.
     pub fn text(self, symbols: &Symbols) -> String {
         format!("{}{}", self.dtype, super::shape_text(self.shape, symbols))
     }
 }
 
-/// The types of one graph; equal types have equal ids.
+/// The types of one graph, interned: equal types have equal ids.
 #[derive(Clone, Default)]
 pub struct TypeTable {
     dims: Table<Dim>,
-    /// Of each type its dtype and where its dimensions end.
+    /// The dtype of each type and the end of its dimensions in `dims`.
     types: Table<(DType, u32)>,
-    /// Empty while there are at most [`SCANNED`] types, which are found by comparing.
+    /// Empty while there are at most [`SCANNED`] types, because scanning so few is faster than hashing.
     lookup: HashTable<Ty>,
 }
 
@@ -117,10 +117,10 @@ const DIMS: usize = 8;
 const TYPES: usize = 4;
 
 impl TypeTable {
-    /// What an empty table takes of a slab.
+    /// The slab units that an empty table takes.
     pub(crate) const UNITS: usize = Slab::units::<Dim>(DIMS) + Slab::units::<(DType, u32)>(TYPES);
 
-    /// An empty table that begins in `slab`.
+    /// Returns an empty table whose first rows are in `slab`.
     pub(crate) fn in_slab(slab: &mut Slab) -> TypeTable {
         TypeTable {
             dims: slab.table(DIMS),
@@ -129,7 +129,7 @@ impl TypeTable {
         }
     }
 
-    /// The id for `ty`, new or known.
+    /// Interns `ty` and returns its id.
     pub fn intern(&mut self, ty: TypeView<'_>) -> Ty {
         if let Some(found) = self.find(ty) {
             return found;
@@ -174,18 +174,18 @@ impl TypeTable {
         None
     }
 
-    /// The type with this id.
+    /// Returns the type with this id.
     #[inline]
     pub fn get(&self, id: Ty) -> TypeView<'_> {
         view(&self.dims, &self.types, id)
     }
 
-    /// How many different types are held.
+    /// Returns the number of different types.
     pub fn len(&self) -> usize {
         self.types.len()
     }
 
-    /// Whether no type is held.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }

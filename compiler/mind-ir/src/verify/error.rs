@@ -1,4 +1,4 @@
-//! The rules an op can break.
+//! Errors of the verifier.
 
 use mind_diag::{Code, Diagnostic, Span};
 use thiserror::Error;
@@ -7,7 +7,7 @@ use crate::entity::OpId;
 use crate::graph::Graph;
 use crate::types::{BroadcastClash, DType, Dim, shape_text};
 
-/// A rule that an op breaks. Places are kept outside; ids and shapes are as the user wrote them.
+/// A rule that an op breaks. The source location is kept elsewhere; ids and shapes are spelled as the user wrote them.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[expect(
     missing_docs,
@@ -185,7 +185,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// The error for two shapes that do not broadcast.
+    /// Returns the error for two shapes that do not broadcast.
     pub fn broadcast(g: &Graph, lhs: &[Dim], rhs: &[Dim], clash: BroadcastClash) -> VerifyError {
         let symbols = g.symbols();
         VerifyError::Broadcast {
@@ -197,7 +197,7 @@ impl VerifyError {
         }
     }
 
-    /// The catalogue code; `None` for the graph's own invariants.
+    /// Returns the diagnostic code; `None` for invariants of the graph itself.
     pub fn code(&self) -> Option<Code> {
         use VerifyError::*;
         Some(Code(match self {
@@ -237,7 +237,7 @@ impl VerifyError {
         }))
     }
 
-    /// What stands under the marked place.
+    /// Returns the label of the marked source range.
     fn label(&self) -> Option<String> {
         use VerifyError::*;
         Some(match self {
@@ -252,7 +252,7 @@ impl VerifyError {
         })
     }
 
-    /// A way out.
+    /// Returns a suggestion for a fix.
     fn help(&self) -> Option<String> {
         use VerifyError::*;
         Some(match self {
@@ -321,8 +321,8 @@ impl VerifyError {
             Dialect {
                 help: Some(help), ..
             } => help.clone(),
-            // The rest of an extent's range is what the message says; a graph that breaks its own
-            // invariants has no text to correct.
+            // The message already gives the range of valid extents; a graph that breaks its own invariants has no text
+            // to correct.
             NotPositive { .. }
             | NegativeExtent { .. }
             | Structure { .. }
@@ -330,10 +330,10 @@ impl VerifyError {
         })
     }
 
-    /// What the catalogue says must be shown.
+    /// Returns the fields that docs/diagnostics.md requires for the code.
     fn context(&self) -> Vec<(&'static str, String)> {
         use VerifyError::*;
-        /// Fields under their own names.
+        /// Pairs the names of fields with their values.
         macro_rules! fields {
             ($($field:ident),+) => { vec![$((stringify!($field), $field.to_string())),+] };
         }
@@ -420,7 +420,7 @@ impl VerifyError {
         }
     }
 
-    /// Whether the types of the operands say more of what is wrong.
+    /// Whether the types of the operands help to explain the error.
     fn concerns_operands(&self) -> bool {
         use VerifyError::*;
         matches!(
@@ -437,7 +437,7 @@ impl VerifyError {
         )
     }
 
-    /// The diagnostic for this error of `op`, with the types of its operands where they matter.
+    /// Returns the diagnostic for this error of `op`, with a note on the types of its operands if they help.
     pub fn at_op(&self, g: &Graph, op: OpId) -> Diagnostic {
         let diagnostic = self.at(g.span(op));
         if self.concerns_operands() {
@@ -449,7 +449,7 @@ impl VerifyError {
         }
     }
 
-    /// The diagnostic for this error at `span`.
+    /// Returns the diagnostic for this error at `span`.
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(span, self.to_string());
         diagnostic.code = self.code();
@@ -460,7 +460,7 @@ impl VerifyError {
     }
 }
 
-/// What the operands of an op are, for a note; `None` if it has none, or some have no type.
+/// Describes the types of the operands of an op, for a note; `None` if it has none, or one is untyped.
 fn operand_types(g: &Graph, op: OpId) -> Option<String> {
     const SHOWN: usize = 6;
     let operands = g.operands(op);

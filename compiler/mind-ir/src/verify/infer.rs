@@ -1,4 +1,4 @@
-//! Result types of one op.
+//! Type inference of one op.
 
 use smallvec::SmallVec;
 
@@ -8,20 +8,20 @@ use crate::graph::Graph;
 use crate::opdef::{Inferred, OpDef, OperandClass, Trait};
 use crate::types::{DType, TensorType};
 
-/// What a shape rule returns.
+/// The result of a shape rule.
 pub type InferResult = Result<Inferred, Box<VerifyError>>;
 
-/// What the shape rule of an op with several results returns.
+/// The result of the shape rule of an op with several results.
 pub type InferManyResult = Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
 
-/// What the rule for the arguments of a region returns.
+/// The result of a rule for the arguments of a region.
 pub type ArgumentsResult = Result<SmallVec<[TensorType; 4]>, Box<VerifyError>>;
 
-/// Checks the op's operand count, dtypes and shapes, and gives its result types.
+/// Checks the operand count and dtypes of an op, and infers its result types.
 ///
 /// # Errors
 ///
-/// The first failing class of: arity, dtype, then the op's own shape rule.
+/// The first that fails of: arity, dtypes, the shape rule, the number of results, missing declared types.
 pub fn infer_op(g: &mut Graph, op: OpId) -> Result<SmallVec<[Ty; 1]>, Box<VerifyError>> {
     let def = g.def(op);
     check_arity(g, op, def)?;

@@ -11,19 +11,19 @@ use crate::graph::{Graph, ValueRange};
 use crate::opdef::Trait;
 use crate::types::{Dim, TypeView, shape_text};
 
-/// What is checked besides the op tables' own rules.
+/// Options of the verifier.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct VerifyConfig {
-    /// Which ops, dtypes and dimensions are allowed.
+    /// The ops, dtypes and dimensions that are allowed.
     pub profile: Profile,
 }
 
-/// Gives every value its type and reports every rule broken, in text order.
+/// Infers the type of every value and returns a diagnostic for every broken rule, in text order.
 ///
-/// Total and deterministic. On one op the first failing class counts: arity, definition, dtype, the
-/// op's own shape rule, declared type, profile. After an error the declared type is assumed; a value
-/// that then has none is left untyped, and the ops that read it are not checked, so that one mistake
-/// gives one error.
+/// Total and deterministic. Each op has at most one error, of the first class that fails: definitions of operands,
+/// errors in its regions, arity, dtypes, shape rule, declared type, size, profile. After an error the declared type is
+/// assumed. A value without one stays untyped, and the ops that read it are not checked, so that one mistake gives one
+/// error.
 pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
     let mut verifier = Verifier {
         config,
@@ -51,12 +51,12 @@ pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
 
 struct Verifier<'c> {
     config: &'c VerifyConfig,
-    /// When each value was defined, counted from 1; 0 for those not in reach.
+    /// When each value was defined, counted from 1; 0 for values that are not defined yet or out of scope.
     defined: Vec<u32>,
     next: u32,
-    /// Values defined before this are outside of the closed body that is being checked.
+    /// Values defined before this time are outside of the closed body that is being checked.
     floor: u32,
-    /// The types whose element count is known to fit.
+    /// The types, by index, whose size has been checked.
     counted: Vec<bool>,
     labels: Labels,
     found: Diagnostics,
@@ -64,13 +64,13 @@ struct Verifier<'c> {
 
 /// The numbers of the values seen so far.
 struct Labels {
-    /// By number, for the low ones.
+    /// A table of low numbers; `sparse` has the others.
     dense: Vec<bool>,
     sparse: FxHashSet<u64>,
 }
 
 impl Labels {
-    /// Room for the numbers of `values` values.
+    /// Returns an empty set, with a table sized for `values` values.
     fn new(values: usize) -> Labels {
         Labels {
             dense: vec![false; 2 * values],
@@ -78,7 +78,7 @@ impl Labels {
         }
     }
 
-    /// Takes a number; false if it was taken before.
+    /// Inserts a number. Returns false if it was in the set.
     fn insert(&mut self, label: u64) -> bool {
         let low = usize::try_from(label).ok();
         match low.and_then(|index| self.dense.get_mut(index)) {
@@ -159,7 +159,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Every value has a number that no other has: text names values by it.
+    /// Checks that the numbers of values are unique, because text refers to values by number.
     fn check_labels(&mut self, g: &Graph, values: ValueRange, span: impl Fn() -> Span) {
         for value in values {
             let label = g.label(value);
@@ -178,7 +178,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks the block of a region of `op`; what it defines is out of reach afterwards.
+    /// Checks the block of a region of `op`. The values that it defines are out of scope afterwards.
     fn inner_block(&mut self, g: &mut Graph, op: OpId, block: BlockId) {
         let floor = self.floor;
         if g.def(op).has_closed_body() {
@@ -192,7 +192,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The elements of a value can be counted.
+    /// Checks that the size of a value in bytes fits in an `i64`.
     fn check_count(&mut self, g: &Graph, value: ValueId) -> Result<(), Box<VerifyError>> {
         let Some(ty) = g.type_id(value) else {
             return Ok(());
@@ -214,7 +214,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Settles a result's type from what is inferred and what is declared.
+    /// Sets the type of a result to the meet of its inferred and declared types.
     fn result(&self, g: &mut Graph, value: ValueId, inferred: Ty) -> Result<(), Box<VerifyError>> {
         let ty = match g.declared(value) {
             Some(declared) if declared != inferred => {
@@ -231,7 +231,7 @@ impl Verifier<'_> {
     }
 }
 
-/// The place of the op whose region holds `block`.
+/// Returns the source location of the op whose region holds `block`.
 fn block_span(g: &Graph, block: BlockId) -> Span {
     g.block_owner(block).map_or(Span::FILE, |op| g.span(op))
 }
@@ -252,7 +252,7 @@ fn assume_declared(g: &mut Graph, op: OpId) {
     }
 }
 
-/// Gives the arguments of a body that is not closed the types that they declare.
+/// Gives the arguments of a body that is not closed their declared types.
 fn assume_arguments(g: &mut Graph, block: BlockId) {
     for argument in g.arguments(block) {
         if let Some(declared) = g.declared(argument) {
@@ -261,7 +261,7 @@ fn assume_arguments(g: &mut Graph, block: BlockId) {
     }
 }
 
-/// Gives the arguments of a closed region their types.
+/// Infers the types of the arguments of a closed region.
 fn type_arguments(g: &mut Graph, op: OpId, region: usize) -> Result<(), Box<VerifyError>> {
     let types = g.argument_types(op, region)?;
     let arguments = g.arguments(g.block(g.regions(op)[region]));
@@ -287,7 +287,7 @@ fn type_arguments(g: &mut Graph, op: OpId, region: usize) -> Result<(), Box<Veri
     Ok(())
 }
 
-/// Declared extents are not negative.
+/// Checks that declared extents are not negative.
 fn check_extents(g: &Graph, op: OpId) -> Result<(), Box<VerifyError>> {
     for value in g.results(op) {
         let shape = g.ty(value).shape;

@@ -1,4 +1,4 @@
-//! The profiles: which ops, dtypes and dimensions a module may use.
+//! Profiles: the sets of ops, dtypes and dimensions that a module may use.
 
 use super::VerifyError;
 use crate::entity::OpId;
@@ -6,18 +6,18 @@ use crate::graph::Graph;
 use crate::opdef::Trait;
 use crate::types::{Dim, TypeView};
 
-/// Which ops, dtypes and dimensions a module may use.
+/// A set of ops, dtypes and dimensions that a module may use.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Profile {
-    /// Core v1 as the specification publishes it.
+    /// Core v1 as published in the specification.
     CoreV1,
-    /// Everything that the op tables hold.
+    /// All ops, dtypes and dimensions.
     #[default]
     Extended,
 }
 
 impl Profile {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Profile::CoreV1 => "core-v1",
@@ -25,7 +25,7 @@ impl Profile {
         }
     }
 
-    /// The profile called `name`.
+    /// Returns the profile with this name.
     pub fn parse(name: &str) -> Option<Profile> {
         [Profile::CoreV1, Profile::Extended]
             .into_iter()
@@ -33,7 +33,7 @@ impl Profile {
     }
 }
 
-/// Whether `op` and its result types lie inside profile `core-v1`.
+/// Checks that `op` and its result types are in profile `core-v1`.
 pub(super) fn check_core_v1(g: &Graph, op: OpId) -> Result<(), VerifyError> {
     let def = g.def(op);
     let admitted = def.core_v1.is_none_or(|admits| admits(op, g));

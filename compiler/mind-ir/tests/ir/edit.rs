@@ -1,4 +1,4 @@
-//! Use lists and op order under change.
+//! Use lists and the order of ops after edits.
 
 use mind_ir::Graph;
 use mind_ir::opdef::Op;
@@ -122,7 +122,7 @@ fn new_values_find_free_labels_whatever_is_taken() {
         for step in 0..200u32 {
             let x = source(&mut g, 4);
             values.push(x);
-            // Each second label splits what is free in halves.
+            // Every second label splits the free range in halves.
             if step % 2 == 0 {
                 let wanted = if step < 128 {
                     first ^ (u64::MAX >> (step / 2))

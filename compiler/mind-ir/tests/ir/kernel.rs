@@ -1,4 +1,4 @@
-//! What one kernel can hold.
+//! Forms of kernels.
 
 use mind_ir::kernel::width;
 use mind_ir::types::DType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U32};

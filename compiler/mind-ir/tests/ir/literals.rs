@@ -1,4 +1,4 @@
-//! Literals that graphs share.
+//! Sharing of literals between graphs.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -20,7 +20,7 @@ fn literal(bytes: &[u8]) -> Literal<'_> {
     }
 }
 
-/// A constant of these bytes.
+/// Adds a constant with these bytes.
 fn datum(g: &mut Graph, bytes: &[u8]) -> OpId {
     let ty = TensorType::fixed(DType::U8, &[bytes.len() as i64]);
     let ty = g.intern_type(ty.view());
@@ -88,7 +88,7 @@ fn a_part_of_shared_bytes_is_stored_without_a_copy_only_from_their_start() {
     let last = datum(&mut g, &owned[4096..]);
     assert_eq!(bytes_of(&g, first).as_ptr(), owned.as_ptr());
     assert_ne!(bytes_of(&g, last).as_ptr(), owned[4096..].as_ptr());
-    // A longer owner at the same address takes the place of a shorter one.
+    // A longer owner replaces a shorter one at the same address.
     let mut g = Graph::new();
     g.share(owned.slice(..2048));
     let short = datum(&mut g, &owned[..2048]);

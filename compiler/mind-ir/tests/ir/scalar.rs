@@ -1,4 +1,4 @@
-//! The table of scalar functions against their evaluation.
+//! Compares the table of scalar functions with their evaluation.
 
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
@@ -6,7 +6,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
-/// Whether `function` fails for some operands of `dtype`, each from a list of the extreme ones.
+/// Returns whether `function` fails for some operands of `dtype`, which are taken from a list of extreme values.
 fn fails(function: ScalarFn, dtype: DType) -> bool {
     let (g, dims) = (Graph::new(), DimEnv::default());
     let cx = EvalCx::run(&g, &dims);

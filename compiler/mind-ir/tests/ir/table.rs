@@ -1,4 +1,4 @@
-//! What the op table derives.
+//! The code that the op table generates.
 
 use mind_ir::Graph;
 use mind_ir::attr::{Attr, AttrKind};

@@ -1,4 +1,4 @@
-//! A dialect with one op of each shape: input, unary, binary, variadic, with a body.
+//! A dialect for tests, with one op of each shape: input, unary, binary, variadic, with a body.
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -62,7 +62,7 @@ ops! {
         infer: |op, g| Ok(Inferred::Known(g.type_id(op.inputs(g)[0]).expect("typed"))),
     }
 
-    /// Two results, perhaps with a second operand.
+    /// Two results, and an optional second operand.
     Turn = "toy.turn" {
         operands: (input: Num),
         optional: (by: Index),
@@ -107,7 +107,7 @@ fn infer_group(op: Group, g: &Graph) -> InferManyResult {
     Ok(types.map(|ty| ty.unwrap_or(Inferred::Declared)).collect())
 }
 
-/// An input of `f32[extent]`.
+/// Adds an input of type `f32[extent]`.
 pub fn source(g: &mut Graph, extent: i64) -> ValueId {
     let name = g.intern("x");
     let ty = g.intern_type(TensorType::fixed(DType::F32, &[extent]).view());
@@ -117,7 +117,7 @@ pub fn source(g: &mut Graph, extent: i64) -> ValueId {
     g.result(op)
 }
 
-/// An unchecked op with one result at the end of the body.
+/// Appends an unchecked op with one result to the module.
 pub fn push(g: &mut Graph, def: &'static mind_ir::opdef::OpDef, operands: &[ValueId]) -> OpId {
     let attrs: &[Attr<'_>] = match def.attrs.len() {
         0 => &[],
@@ -134,7 +134,7 @@ pub fn push(g: &mut Graph, def: &'static mind_ir::opdef::OpDef, operands: &[Valu
     g.insert(InsertPoint::End(body), new)
 }
 
-/// Ends a block with these values.
+/// Ends a block and yields these values.
 pub fn end(g: &mut Graph, block: mind_ir::BlockId, values: &[ValueId]) {
     let new = NewOp {
         def: Yield::DEF,

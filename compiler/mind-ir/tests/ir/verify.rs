@@ -1,4 +1,4 @@
-//! The verifier on broken graphs.
+//! The verifier on invalid graphs.
 
 use mind_diag::{Code, Span};
 use mind_ir::Graph;
@@ -10,7 +10,7 @@ use mind_ir::verify::{VerifyConfig, verify};
 
 use crate::toy::{Blend, Flip, Group, Pack, end, push, source};
 
-/// The codes and messages found.
+/// Returns the codes and messages of the verifier.
 fn found(g: &mut Graph) -> Vec<(Option<Code>, String)> {
     let found = verify(g, &VerifyConfig::default());
     found

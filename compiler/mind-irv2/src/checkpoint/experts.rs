@@ -1,4 +1,4 @@
-//! The tensors of experts: one for each, one that holds gate and up, or one for all experts of a layer.
+//! The tensors of experts. Files have one per expert, one with gate and up, or one for all experts of a layer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::tensors::{error, missing, stored};
 use crate::config::Config;
 use crate::family::Fused;
 
-/// The tensors that the experts of a model have, by part, layer and expert. What is used is taken out of `left`.
+/// Returns the tensors of a model's experts, by part, layer and expert. Used tensors are removed from `left`.
 pub(super) fn views<'a>(
     config: &Config,
     index: &Index<'_, 'a>,
@@ -22,7 +22,7 @@ pub(super) fn views<'a>(
     let count = config.experts.map_or(0, |own| own.count);
     let mut used: BTreeSet<(&str, usize, usize)> = BTreeSet::new();
     let mut views: BTreeMap<_, TensorView<'a>> = BTreeMap::new();
-    // A tensor of all experts, and one that all experts lack, is reported once.
+    // Errors about a tensor of all experts, or one that all experts lack, are reported once.
     let mut refused: BTreeSet<(&str, usize)> = BTreeSet::new();
     for (part, layer, expert) in expected_of_experts(config) {
         let mut names = vec![(part, None)];
@@ -69,7 +69,7 @@ pub(super) fn views<'a>(
     views
 }
 
-/// The matrix `part`, which a tensor holds alone, with others, for one expert or for all.
+/// Returns the matrix `part` from a tensor that holds it alone, fused with others, or stacked for all experts.
 fn view<'a>(
     config: &Config,
     (part, fused): (&'static str, Option<&'static Fused>),

@@ -1,4 +1,4 @@
-//! The tensors of weight files by their place in a model.
+//! Index of the tensors in weight files by their place in the model.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::config::{Biases, Config, Parameters};
 use crate::family::{Family, Layout, Match, Spelling};
 use crate::layout::buffers::Buffer;
 
-/// A weight file with its name for messages.
+/// A weight file, with its name for messages.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     /// The name.
@@ -20,21 +20,21 @@ pub struct Source<'a> {
     pub file: WeightFile<'a>,
 }
 
-/// A tensor where it lies.
+/// A tensor and the file that holds it.
 pub(super) type Found<'s, 'a> = (&'s Source<'a>, &'s TensorInfo);
 
-/// The tensors of several files by their name in the plan and their layer.
+/// The tensors of several files, by their name in the plan and their layer.
 pub(crate) struct Index<'s, 'a> {
     family: Family,
     pub(crate) tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>>,
-    /// Those of experts, by their number behind that of their layer.
+    /// The tensors of experts, by name, layer and expert.
     pub(super) of_experts: BTreeMap<(&'static str, usize, usize), Found<'s, 'a>>,
-    /// Tensors of heads for tasks that the model does not compute.
+    /// The names of tensors of task heads, which the model does not compute.
     pub(crate) task_heads: Vec<&'s str>,
 }
 
 impl<'s, 'a> Index<'s, 'a> {
-    /// Sorts the tensors of `sources` by their place; names that the family does not have are reported.
+    /// Indexes the tensors of `sources`. Names that are unknown in the family are reported.
     pub(crate) fn new(
         family: Family,
         sources: &'s [Source<'a>],
@@ -72,7 +72,7 @@ impl<'s, 'a> Index<'s, 'a> {
                 };
                 if let Some((other, first)) = other {
                     let (name, view) = (&info.name, source.file.view(info));
-                    // A weight may be there under several of its names.
+                    // Files may hold the same weight under several of its names.
                     if *name != first.name && view.is_some() && view == other.file.view(first) {
                         continue;
                     }
@@ -96,12 +96,12 @@ impl<'s, 'a> Index<'s, 'a> {
         }
     }
 
-    /// Whether any layer, or the model, has the tensor `part`.
+    /// Returns whether the model or any layer has the tensor `part`.
     pub(crate) fn has(&self, part: &str) -> bool {
         self.tensors.keys().any(|(own, _)| *own == part)
     }
 
-    /// Whether the head holds the bits of the table of embeddings, or is no tensor of its own.
+    /// Returns whether the output head is the embedding table: absent, or with the same bits.
     pub(crate) fn head_is_table(&self) -> bool {
         let view = |part| {
             let &(source, info) = self.tensors.get(&(part, None))?;
@@ -111,7 +111,7 @@ impl<'s, 'a> Index<'s, 'a> {
         !self.has(LM_HEAD) || head.is_some() && head == view(TABLE)
     }
 
-    /// Of the weights that a checkpoint may lack, those that any layer has, by itself or in a tensor with others.
+    /// Returns the optional weights that any layer has, alone or fused with others.
     pub(crate) fn biases(&self) -> Biases {
         let has = |part: &String| {
             let mut fused = self.family.names().fused_with(part);
@@ -123,7 +123,7 @@ impl<'s, 'a> Index<'s, 'a> {
         found.fold(Biases::default(), |all, (index, _)| all.with(index))
     }
 
-    /// The rows of the tensor `part` in the first layer: its outputs.
+    /// Returns the number of rows, which are outputs, of the tensor `part` in the first layer.
     pub(crate) fn rows(&self, part: &str) -> Option<usize> {
         let (source, info) = self.tensors.get(&(part, Some(0)))?;
         match self.family.names().layout(spelling(source), part) {
@@ -136,12 +136,11 @@ impl<'s, 'a> Index<'s, 'a> {
     }
 }
 
-/// `config` without the biases that no file has a tensor of: a bias that a document lists and a checkpoint lacks is
-/// zero.
+/// Returns `config` without the biases that no file has. A bias that a document lists and the checkpoint lacks is zero.
 pub fn without_missing_biases(config: &Config, sources: &[Source<'_>]) -> Config {
     let index = Index::new(config.family, sources, &mut Diagnostics::new());
     let biases = config.biases.and(index.biases());
-    // Fewer biases make no configuration worse.
+    // Removing biases cannot invalidate a configuration.
     Config::new(Parameters { biases, ..**config }).unwrap_or(*config)
 }
 
@@ -152,7 +151,7 @@ pub(super) fn spelling(source: &Source<'_>) -> Spelling {
     }
 }
 
-/// What a GGUF file says that it holds.
+/// Returns the architecture that a GGUF file declares.
 pub(super) fn architecture<'s>(source: &'s Source<'_>) -> Option<&'s str> {
     match source.file.container() {
         Container::Safetensors => None,
@@ -160,13 +159,13 @@ pub(super) fn architecture<'s>(source: &'s Source<'_>) -> Option<&'s str> {
     }
 }
 
-/// The tensor of a GGUF file that holds a divisor for each pair of a rotation.
+/// The tensor of a GGUF file with a frequency divisor for each rotated pair.
 pub(super) const FACTORS: &str = "rope_freqs.weight";
-/// Those that hold one for each pair in long and in short sequences.
+/// The tensors with frequency divisors for long and for short sequences.
 pub(super) const LONG_FACTORS: [&str; 2] =
     ["rope_factors_long.weight", "rope_factors_short.weight"];
 
-/// Whether a tensor divides the frequencies of the rotation, in a family whose files have such a tensor.
+/// Returns whether a tensor holds frequency divisors, in a family whose files may have them.
 fn is_factor(family: Family, source: &Source<'_>, name: &str) -> bool {
     let rules = family.rules();
     let gguf = rules.gguf.as_ref();
@@ -177,7 +176,7 @@ fn is_factor(family: Family, source: &Source<'_>, name: &str) -> bool {
     is_gguf && (is_factor || has_long && LONG_FACTORS.contains(&name))
 }
 
-/// What GGUF files of a family call it; `None` for a family that has none.
+/// Returns the name of the architecture in GGUF files of a family; `None` if the family is not read from GGUF.
 pub(crate) fn gguf_architecture(family: Family) -> Option<&'static str> {
     let own = family.rules().gguf.as_ref()?;
     Some(&own.architecture)

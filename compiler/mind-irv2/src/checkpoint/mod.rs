@@ -1,4 +1,4 @@
-//! The weights of a model: tensors of one or several files, checked against its configuration.
+//! The weights of a model: tensors from one or several files, checked against its configuration.
 
 mod experts;
 mod index;

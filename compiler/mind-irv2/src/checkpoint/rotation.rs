@@ -1,4 +1,4 @@
-//! What a weight file divides the frequencies of rotary embeddings by.
+//! Frequency factors of rotary embeddings in weight files.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_weights::TensorInfo;
@@ -9,11 +9,11 @@ use crate::config::{Config, Rope, RopeScaling};
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 use crate::graph::rope::frequencies;
 
-/// The factors of the first file that has some.
+/// Returns the factors of the first file that has them.
 ///
 /// # Errors
 ///
-/// E4304 factors that cannot be read.
+/// E4304 if the factors cannot be read.
 pub(crate) fn factors(sources: &[Source<'_>]) -> Result<Option<FrequencyFactors>, Diagnostics> {
     let found = sources.iter().find_map(|source| {
         let info = source.file.info(FACTORS)?;
@@ -25,11 +25,11 @@ pub(crate) fn factors(sources: &[Source<'_>]) -> Result<Option<FrequencyFactors>
     decoded(source, info).map(Some)
 }
 
-/// The factors for long and for short sequences, of a file that has both.
+/// Returns the factors for long and for short sequences, if the file has both.
 ///
 /// # Errors
 ///
-/// E4304 factors that cannot be read.
+/// E4304 if the factors cannot be read.
 pub(crate) fn long_factors(
     source: &Source<'_>,
 ) -> Result<Option<[FrequencyFactors; 2]>, Diagnostics> {
@@ -55,17 +55,17 @@ fn decoded(source: &Source<'_>, info: &TensorInfo) -> Result<FrequencyFactors, D
     })
 }
 
-/// Checks that the factors of the files are the rotation of `config`, up to the rounding of those who wrote them.
+/// Checks that the factors in the files agree with the rotation of `config`, up to rounding.
 ///
 /// # Errors
 ///
-/// E4210 another rotation; see [`factors`].
+/// E4210 if the rotations differ; see also [`factors`].
 pub(super) fn check(config: &Config, sources: &[Source<'_>]) -> Result<(), Diagnostics> {
     let (Some(rope), Some(factors)) = (config.rope, factors(sources)?) else {
         return Ok(());
     };
     let scaling = match rope.scaling {
-        // A file of the rotation of Llama 3 says it by its factors alone.
+        // GGUF files express the scaling of Llama 3 by their factors alone.
         RopeScaling::Llama3 { .. } => RopeScaling::None,
         scaling @ (RopeScaling::None
         | RopeScaling::Linear { .. }

@@ -1,17 +1,17 @@
-//! Which tensors a model has, and in which shapes.
+//! The names and shapes of a model's tensors.
 
 use crate::audio::WINDOW;
 use crate::config::Config;
 use crate::family::{Fused, Layout, Stack};
 use crate::layout::buffers::Scope;
 
-/// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
+/// Returns the unpadded shape of the tensor `part`; `None` if the family does not have it.
 pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
     let (buffer, _) = config.family.buffer_of(part)?;
     Some(buffer.form(config).shape())
 }
 
-/// The shape in which a tensor of the true shape `shape` is kept by files for the model of `config`.
+/// Returns the shape in which files for the model of `config` store a tensor of the unpadded shape `shape`.
 pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layout>) -> Vec<usize> {
     match (layout, shape.as_slice()) {
         (Some(Layout::Transposed), &[outputs, inputs]) => vec![inputs, outputs],
@@ -27,7 +27,7 @@ pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layo
     }
 }
 
-/// The shape of a tensor that holds several, a row for each output.
+/// Returns the shape of a fused tensor, which has the rows of its parts one after the other.
 pub(super) fn fused_shape(config: &Config, fused: &Fused) -> Option<Vec<usize>> {
     let shapes = fused.parts.iter().map(|part| shape_of(config, part));
     let shapes = shapes.collect::<Option<Vec<_>>>()?;
@@ -37,7 +37,7 @@ pub(super) fn fused_shape(config: &Config, fused: &Fused) -> Option<Vec<usize>> 
     Some(all)
 }
 
-/// The tensors of experts that the model of `config` has, by part, layer and expert.
+/// Returns the expert tensors that the model of `config` needs, by part, layer and expert.
 pub(super) fn expected_of_experts(config: &Config) -> Vec<(&'static str, usize, usize)> {
     let count = config.experts.map_or(0, |own| own.count);
     let buffers = config.family.buffers().iter();
@@ -55,7 +55,7 @@ pub(super) fn expected_of_experts(config: &Config) -> Vec<(&'static str, usize, 
     all
 }
 
-/// The tensors that the model of `config` has, but for those of experts.
+/// Returns the tensors that the model of `config` needs, except those of experts.
 pub(super) fn expected(config: &Config) -> Vec<(&'static str, Option<usize>)> {
     let mut all = Vec::new();
     let has = |config: Config, scope, layer| {
@@ -81,7 +81,7 @@ pub(super) fn expected(config: &Config) -> Vec<(&'static str, Option<usize>)> {
     all
 }
 
-/// The language model's head, which may be the table of embeddings.
+/// The output head of a language model, which may be tied to the embedding table.
 pub(crate) const LM_HEAD: &str = "lm_head_weight";
-/// The table of embeddings.
+/// The embedding table.
 pub(crate) const TABLE: &str = "token_emb";

@@ -1,4 +1,4 @@
-//! Every tensor of a model, found and checked.
+//! Finds and checks every tensor of a model.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::config::Config;
 use crate::family::{Family, Fused, Layout, Spelling};
 use crate::schema::WeightTypes;
 
-/// The tensors of a model, each of the shape that its configuration asks for.
+/// The tensors of a model, each in the shape that its configuration requires.
 ///
-/// Shapes are true ones, outermost axis first: `[out, in]` for a projection. Query, key and value rows, and gate and
-/// up rows, are tensors of their own even where the checkpoint has them in one.
+/// Shapes are unpadded, outermost axis first, for example `[out, in]` for a projection. Query, key and value rows, and
+/// gate and up rows, are separate tensors even if the checkpoint fuses them.
 #[derive(Clone, Debug)]
 pub struct Checkpoint<'a> {
     tensors: BTreeMap<(&'static str, Option<usize>), TensorView<'a>>,
@@ -31,9 +31,9 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Errors
     ///
-    /// E4302 a tensor that is missing, E4303 one that the model does not have or that is repeated, E4304 one
-    /// of another shape or of a type that is not known, each by file and tensor; E4210 a head or factors of frequencies
-    /// that contradict `config`.
+    /// Errors by file and tensor: E4302 if a tensor is missing, E4303 if the model does not have a tensor or it is
+    /// repeated, E4304 if its shape or type is wrong, E4210 if the output head or the frequency factors contradict
+    /// `config`.
     pub fn new(config: &Config, sources: &[Source<'a>]) -> Result<Checkpoint<'a>, Diagnostics> {
         let mut found = Diagnostics::new();
         let index = Index::new(config.family, sources, &mut found);
@@ -61,7 +61,7 @@ impl<'a> Checkpoint<'a> {
             && let Some((source, info)) = left.remove(&(LM_HEAD, None))
             && !index.head_is_table()
         {
-            // A copy of the table is no contradiction.
+            // A copy of the embedding table is accepted.
             let message = format!(
                 "{}: tensor {:?} differs from the table of embeddings, to which the model ties its head",
                 source.name, info.name
@@ -90,10 +90,10 @@ impl<'a> Checkpoint<'a> {
         }
     }
 
-    /// The tensor `part` of `layer`, or of no layer.
+    /// Returns the tensor `part` of `layer`, or of the whole model.
     ///
-    /// The head of a tied model is its table of embeddings. `None` for what the model does not have: a bias that its
-    /// configuration leaves out, a layer that it has not.
+    /// The output head of a tied model is its embedding table. `None` if the model does not have the tensor, for
+    /// example a bias that its configuration leaves out.
     pub fn tensor(&self, part: &str, layer: Option<usize>) -> Option<&TensorView<'a>> {
         let part = if part == LM_HEAD && self.tied {
             TABLE
@@ -104,14 +104,14 @@ impl<'a> Checkpoint<'a> {
         self.tensors.get(&(buffer.parts()[at].as_str(), layer))
     }
 
-    /// The tensor `part` of an expert of `layer`; `None` for what the model does not have.
+    /// Returns the tensor `part` of an expert of `layer`; `None` if the model does not have it.
     pub fn expert(&self, part: &str, layer: usize, expert: usize) -> Option<&TensorView<'a>> {
         let (buffer, at) = self.family.buffer_of(part)?;
         let part = buffer.parts()[at].as_str();
         self.of_experts.get(&(part, layer, expert))
     }
 
-    /// How each tensor is stored: those of the experts of a layer alike.
+    /// Returns the storage type of each tensor. All experts of a layer have the same types.
     pub fn weight_types(&self) -> WeightTypes {
         let mut types = WeightTypes::default();
         let own = self.tensors.iter().map(|(&own, view)| (own, view.dtype));
@@ -123,7 +123,7 @@ impl<'a> Checkpoint<'a> {
         let mut before = None;
         for ((part, layer), dtype) in all {
             match layer {
-                // The first layer that has a tensor says what is usual.
+                // The first layer that has a tensor determines its default type.
                 Some(layer) if before == Some(part) => types.set_in_layer(layer, part, dtype),
                 Some(_) | None => types.set(part, dtype),
             }
@@ -135,7 +135,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// The tensor that holds `part` with others.
+/// Returns the fused tensor that contains `part`.
 fn fused_of<'s, 'a>(
     config: &Config,
     part: &str,
@@ -154,7 +154,7 @@ pub(super) fn error((source, info): Found<'_, '_>, problem: &str) -> Diagnostic 
     Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
 }
 
-/// The bytes of a tensor whose shape must be `expected`.
+/// Returns the view of a tensor whose shape must be `expected`.
 pub(super) fn stored<'a>(
     own: Found<'_, 'a>,
     expected: &[usize],
@@ -175,7 +175,7 @@ pub(super) fn stored<'a>(
     source.file.view(info)
 }
 
-/// The bytes of the tensor `part`.
+/// Returns the view of the tensor `part`.
 fn view<'a>(
     config: &Config,
     part: &'static str,
@@ -198,13 +198,13 @@ fn view<'a>(
         Some(Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows) => {
             Some(TensorView { shape, ..view })
         }
-        // Only what holds several tensors is kept by head.
+        // Only fused tensors are stored by head.
         Some(Layout::ByHead) => None,
     };
     in_order(config, part, own, view, found)
 }
 
-/// A view in the order of the file's layout, which is then that of the rotation.
+/// Reorders a view from the file's layout to that of the rotation, or reports that it is missing.
 fn in_order<'a>(
     config: &Config,
     part: &str,
@@ -221,7 +221,7 @@ fn in_order<'a>(
     }
 }
 
-/// A view of rows of queries or keys that a file has in the order for rotations of neighbours.
+/// Permutes the rows of queries and keys if the file stores them for rotations of adjacent elements.
 fn turned<'a>(
     config: &Config,
     part: &str,
@@ -254,7 +254,7 @@ fn turned<'a>(
     Some(view)
 }
 
-/// The rows of `part` in a tensor that holds several.
+/// Returns the rows of `part` in a fused tensor.
 fn rows_of<'a>(
     config: &Config,
     (fused, own): (&'static Fused, Found<'_, 'a>),

@@ -1,4 +1,4 @@
-//! What is wrong with hyperparameters.
+//! Validation of hyperparameters.
 
 use super::{
     Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, RopeScaling, align,
@@ -9,7 +9,7 @@ use crate::layout::buffers::Buffer;
 use crate::layout::dims::Dim;
 use crate::stacks;
 
-/// Everything that is wrong with `parameters`.
+/// Returns all errors in `parameters`.
 pub(super) fn check(parameters: &Parameters) -> Vec<ConfigError> {
     let mut errors = Vec::new();
     check_extents(parameters, &mut errors);
@@ -132,7 +132,7 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     }
 }
 
-/// Tables must have a row for each position and each kind of token.
+/// Checks that tables have a row for each position and each token type.
 fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &'static str)) {
     let types = p.attributes.get(Attribute::TypeVocabSize);
     let fine = types >= 1.0 || !Dim::TypeVocab.is_of(p.family);
@@ -141,7 +141,7 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
     let buckets = p.attributes.get(Attribute::RelativeBuckets);
     let distance = p.attributes.get(Attribute::RelativeDistance);
     let has_classes = Dim::RelativeBuckets.is_of(p.family);
-    // Half of the classes hold one distance each, on either side of a position.
+    // On either side of a position, half of the buckets hold a single distance each.
     let fine = !has_classes || buckets >= 4.0 && buckets % 4.0 == 0.0;
     let key = Attribute::RelativeBuckets.key();
     real(key, buckets, fine, "a multiple of 4");
@@ -161,7 +161,7 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
     real(key, first, fine, "less than `context_window`");
 }
 
-/// The positions of a model that reads images are the patches of one, and one in front of them.
+/// Checks that the positions of a model that reads images are the patches of an image and one for the whole image.
 fn check_image(
     p: &Parameters,
     image: Image,
@@ -290,7 +290,7 @@ fn check_scaling(
     }
 }
 
-/// Sizes with their padding. Each factor is at most 2^27 and each term has at most four, so nothing overflows.
+/// Checks padded sizes. Each factor is at most 2^27 and each term has at most four, so that nothing overflows.
 fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let wide = |n: usize| n as u128;
     let config = Config::of(*p);

@@ -1,4 +1,4 @@
-//! The hyperparameters of a model, checked.
+//! Checked hyperparameters of a model.
 
 mod check;
 
@@ -15,127 +15,129 @@ use crate::image::Image;
 use crate::layout::buffers::Buffer;
 use crate::stacks::EncoderSizes;
 
-/// How many elements a padded extent is a multiple of: 64 bytes of `f32`, whatever the dtype.
+/// The number of elements to whose multiples extents are padded: 64 bytes of `f32`, for all dtypes.
 pub const ALIGNMENT: usize = 16;
-/// The largest number that a single hyperparameter may be.
+/// The largest value of a hyperparameter.
 pub const MAX_EXTENT: usize = 1 << 24;
 /// The most layers and heads that a model may have.
 pub const MAX_COUNT: usize = 1 << 12;
-/// The most elements that all weights, or the key-value cache, may have together.
+/// The most elements of all weights together, and of the KV cache.
 pub const MAX_ELEMENTS: u64 = 1 << 44;
 
-/// The extent that `n` elements take with their padding: the next multiple of `ALIGNMENT`.
+/// Returns the padded extent of `n` elements: the next multiple of `ALIGNMENT`.
 pub const fn align(n: usize) -> usize {
     n.next_multiple_of(ALIGNMENT)
 }
 
-/// Which of the weights that a checkpoint may lack a model has.
+/// The subset of a family's optional weights, mostly biases, that a model has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Biases(u64);
 
 impl Biases {
-    /// The most that a family may have.
+    /// The most optional weights of a family.
     pub const MOST: usize = u64::BITS as usize;
 
-    /// With the weight that is at `index` among those of its family.
+    /// Adds the weight at `index` among the optional weights of its family.
     pub(crate) const fn with(self, index: usize) -> Biases {
         Biases(self.0 | 1 << index)
     }
 
-    /// Whether the weight at `index` is one of them.
+    /// Returns whether the weight at `index` is in the set.
     pub(crate) const fn has(self, index: usize) -> bool {
         self.0 >> index & 1 == 1
     }
 
-    /// Those of both.
+    /// Returns the intersection.
     pub const fn and(self, other: Biases) -> Biases {
         Biases(self.0 & other.0)
     }
 }
 
-/// By which frequencies the heads of a layer turn.
+/// The rotary frequencies that a layer uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turning {
-    /// Those of the model.
+    /// The frequencies of the model.
     Usual,
-    /// Those of layers with a window.
+    /// The frequencies of sliding-window layers.
     Local,
-    /// None.
+    /// No rotation.
     None,
 }
 
 impl Turning {
-    /// How many there are.
+    /// The number of variants.
     pub const COUNT: usize = 3;
-    /// Each of them, in the order of their numbers.
+    /// All variants, in order of their discriminants.
     pub const ALL: [Turning; Turning::COUNT] = [Turning::Usual, Turning::Local, Turning::None];
 }
 
-/// How frequencies of rotary embeddings are stretched for contexts longer than those trained on.
+/// The scaling of rotary frequencies for contexts longer than those of training.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "a description is `Copy`, with its factors"
 )]
 pub enum RopeScaling {
-    /// Not at all.
+    /// No scaling.
     None,
     /// Every frequency is divided by `factor`.
     Linear {
         /// At least 1.
         factor: f64,
     },
-    /// Low frequencies are divided, high ones stay, those between are blended, as in Llama 3.1.
+    /// Low frequencies are divided, high ones are kept, and those between are interpolated, as in Llama 3.1.
     Llama3 {
-        /// What low frequencies are divided by; at least 1.
+        /// The divisor of low frequencies; at least 1.
         factor: f64,
         /// Wavelengths above `original_context / low_freq_factor` are divided.
         low_freq_factor: f64,
-        /// Wavelengths below `original_context / high_freq_factor` stay.
+        /// Wavelengths below `original_context / high_freq_factor` are kept.
         high_freq_factor: f64,
         /// The context that the model was trained on, in tokens.
         original_context: usize,
     },
-    /// Frequencies fall as a sequence outgrows the model's context. No sequence does here, so they stay.
+    /// Frequencies decrease when a sequence exceeds the model's context. Sequences never do here, so frequencies are
+    /// kept.
     Dynamic {
         /// At least 1.
         factor: f64,
     },
-    /// Low frequencies are divided, high ones stay, those between are blended pair by pair, and rotated heads grow.
+    /// Low frequencies are divided, high ones are kept, those between are interpolated pair by pair, and cosines and
+    /// sines are scaled.
     Yarn(Yarn),
-    /// Each frequency is divided by its factor, one for sequences within the original context or one for longer ones, and
-    /// rotated heads grow.
+    /// Each frequency is divided by a factor of its pair, which depends on whether the sequence exceeds the original
+    /// context. Cosines and sines are scaled.
     LongRope {
         /// The divisors for sequences within the original context.
         short: FrequencyFactors,
-        /// Those for longer ones.
+        /// The divisors for longer sequences.
         long: FrequencyFactors,
-        /// What cosines and sines are multiplied by.
+        /// The factor of cosines and sines.
         attention_factor: f64,
         /// The context that the model was trained on, in tokens.
         original_context: usize,
     },
 }
 
-/// The numbers of [`RopeScaling::Yarn`].
+/// The parameters of [`RopeScaling::Yarn`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Yarn {
-    /// What low frequencies are divided by; at least 1.
+    /// The divisor of low frequencies; at least 1.
     pub factor: f64,
-    /// What cosines and sines are multiplied by.
+    /// The factor of cosines and sines.
     pub attention_factor: f64,
-    /// Pairs that turn more often in the original context stay.
+    /// Pairs with more rotations in the original context are kept.
     pub beta_fast: f64,
-    /// Pairs that turn less often in it are divided.
+    /// Pairs with fewer rotations in the original context are divided.
     pub beta_slow: f64,
     /// The context that the model was trained on, in tokens.
     pub original_context: usize,
-    /// Whether the bounds of what is blended are whole pairs.
+    /// Whether the bounds of the interpolated range are rounded to whole pairs.
     pub truncate: bool,
 }
 
 impl RopeScaling {
-    /// The word in `rope_type`.
+    /// Returns its word in `rope_type`.
     pub const fn name(self) -> &'static str {
         match self {
             RopeScaling::None => "default",
@@ -147,7 +149,7 @@ impl RopeScaling {
         }
     }
 
-    /// What cosines and sines are multiplied by.
+    /// Returns the factor of cosines and sines.
     pub const fn attention_factor(self) -> f64 {
         match self {
             RopeScaling::None
@@ -169,102 +171,102 @@ impl RopeScaling {
 pub struct Rope {
     /// The base of the frequencies, greater than 0.
     pub theta: f64,
-    /// How frequencies are stretched.
+    /// The scaling of the frequencies.
     pub scaling: RopeScaling,
-    /// What the frequency of each pair is divided by besides; one divisor a pair.
+    /// Further divisors of the frequencies, one for each pair.
     pub factors: Option<FrequencyFactors>,
-    /// How many leading elements of each head rotate; even, at most the head's.
+    /// The number of leading elements of each head that rotate; even, and at most the size of a head.
     pub rotary_dims: usize,
 }
 
-/// What describes a model, unchecked; [`Config::new`] checks it.
+/// The unchecked description of a model; [`Config::new`] checks it.
 ///
-/// Extents are true ones, without padding.
+/// Extents do not include padding.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parameters {
     /// The architecture.
     pub family: Family,
-    /// Transformer layers.
+    /// The number of transformer layers.
     pub num_layers: usize,
     /// The width of the residual stream.
     pub hidden_size: usize,
-    /// The width of the gated MLP.
+    /// The width of the MLP.
     pub intermediate_size: usize,
-    /// Query heads.
+    /// The number of query heads.
     pub num_attention_heads: usize,
-    /// Key and value heads; divides the query heads.
+    /// The number of key and value heads; divides that of query heads.
     pub num_kv_heads: usize,
-    /// Elements a head.
+    /// The elements of a head.
     pub head_dim: usize,
-    /// Token ids, from 0.
+    /// The number of token ids, or of classes for images.
     pub vocab_size: usize,
-    /// The most positions that a run may have, in tokens.
+    /// The most positions of a sequence, in tokens.
     pub context_window: usize,
-    /// What is added to the mean of squares in normalisation.
+    /// The epsilon of normalisations, which is added to the mean of squares or the variance.
     pub rms_norm_eps: f64,
-    /// Rotary embeddings; a learned table of positions, `pos_emb`, without.
+    /// Rotary embeddings, if the model has them.
     pub rope: Option<Rope>,
-    /// Whether the language model's head is the table of embeddings.
+    /// Whether the output head of the language model is the embedding table.
     pub tie_word_embeddings: bool,
-    /// Which of the weights that a checkpoint may lack there are: biases, mostly.
+    /// The optional weights that the model has, mostly biases.
     pub biases: Biases,
-    /// The experts of layers that have some.
+    /// The experts, in layers that have them.
     pub experts: Option<Experts>,
-    /// The encoder in front of the decoder, of an encoder-decoder.
+    /// The encoder of an encoder-decoder.
     pub encoder: Option<EncoderSizes>,
-    /// What the MLP does to each element in between, where its plan asks.
+    /// The activation function of the MLP, if the plan reads it.
     pub activation: Activation,
-    /// Numbers that most models leave at what changes nothing.
+    /// Hyperparameters that most models leave at their neutral value.
     pub attributes: Attributes,
-    /// The layers whose queries see a window alone.
+    /// The layers with sliding-window attention.
     pub sliding_layers: Layers,
-    /// The layers whose heads do not rotate.
+    /// The layers without rotation.
     pub no_rope_layers: Layers,
 }
 
-/// Why parameters describe no model; keys are those of a document's `config`.
+/// The reason why parameters do not describe a model. Keys are those of the `config` of a document.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ConfigError {
-    /// A number outside of its range.
+    /// An integer out of its range.
     #[error("`{key}` is {value}, expected {min} to {max}")]
     Range {
         /// The key.
         key: &'static str,
         /// Its value.
         value: usize,
-        /// The least that is allowed.
+        /// The least valid value.
         min: usize,
-        /// The most that is allowed.
+        /// The largest valid value.
         max: usize,
     },
-    /// A real number outside of its range.
+    /// A real number out of its range.
     #[error("`{key}` is {value}, expected {expected}")]
     Real {
         /// The key.
         key: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The expected values.
         expected: &'static str,
     },
-    /// Query heads that key-value heads do not divide.
+    /// The number of query heads is not a multiple of that of key-value heads.
     #[error("`num_attention_heads` is {heads}, which `num_kv_heads` {kv_heads} does not divide")]
     Groups {
-        /// Query heads.
+        /// The number of query heads.
         heads: usize,
-        /// Key and value heads.
+        /// The number of key and value heads.
         kv_heads: usize,
     },
-    /// Divisors for another number of pairs than a head has, or that are no positive numbers.
+    /// Frequency divisors that are not positive, or not one for each pair of a head.
     #[error(
         "`{key}` has {found} divisors, expected {pairs} positive numbers, one for each rotated pair"
     )]
     Factors {
         /// The key.
         key: &'static str,
-        /// How many divisors there are.
+        /// The number of divisors.
         found: usize,
-        /// How many pairs of a head rotate.
+        /// The number of rotated pairs of a head.
         pairs: usize,
     },
     /// An activation that no step of the family reads.
@@ -273,7 +275,7 @@ pub enum ConfigError {
         /// The activation.
         activation: &'static str,
     },
-    /// An odd number of elements to rotate in pairs.
+    /// An odd number of elements to be rotated in pairs.
     #[error("`{key}` is {value}, which must be even where heads are rotated")]
     Odd {
         /// The key.
@@ -281,18 +283,18 @@ pub enum ConfigError {
         /// Its value.
         value: usize,
     },
-    /// Sizes that are fine alone and too large together.
+    /// A total size that is too large.
     #[error("the {what} would have {elements} elements, more than the limit of {MAX_ELEMENTS}")]
     TooLarge {
-        /// What is too large.
+        /// The name of the data.
         what: &'static str,
-        /// How many elements it would have.
+        /// The number of its elements.
         elements: u128,
     },
 }
 
 impl ConfigError {
-    /// The key of a document's `config` to blame; `None` if several are.
+    /// Returns the key of the document's `config` to report; `None` if several keys are involved.
     pub fn key(&self) -> Option<&'static str> {
         match self {
             ConfigError::Range { key, .. }
@@ -306,13 +308,13 @@ impl ConfigError {
     }
 }
 
-/// The checked description of a model, read through [`Deref`] to its [`Parameters`].
+/// The checked description of a model. Its [`Parameters`] are accessed through [`Deref`].
 ///
-/// Every extent is at least 1, and every product of extents that describes a buffer fits in an `i64` of bytes.
+/// Every extent is at least 1, and the bytes of every buffer fit in an `i64`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     parameters: Parameters,
-    /// The layer that conditions are about; `None` for the whole model.
+    /// The layer for which conditions are evaluated; `None` for the whole model.
     layer: Option<usize>,
 }
 
@@ -329,7 +331,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with them, at least one.
+    /// Returns all errors found.
     pub fn new(parameters: Parameters) -> Result<Config, Vec<ConfigError>> {
         let errors = check::check(&parameters);
         if errors.is_empty() {
@@ -346,7 +348,7 @@ impl Config {
         }
     }
 
-    /// The same model, of which conditions hold that do in `layer`.
+    /// Returns the same model, with conditions evaluated for `layer`.
     pub const fn of_layer(&self, layer: usize) -> Config {
         Config {
             parameters: self.parameters,
@@ -354,52 +356,53 @@ impl Config {
         }
     }
 
-    /// The layer that conditions are about; `None` for the whole model, in which one holds that does in some layer.
+    /// Returns the layer for which conditions are evaluated. If it is `None`, a condition holds if it holds for any
+    /// layer.
     pub const fn layer(&self) -> Option<usize> {
         self.layer
     }
 
-    /// Whether the MLP has a gate.
+    /// Returns whether the MLP has a gate.
     pub fn has_gate(&self) -> bool {
         let mut nodes = self.family.all_nodes();
         let may_lack = nodes.any(|node| node.reads(Attribute::GatedAct));
         self.family.is_gated() && (!may_lack || self.attributes.get(Attribute::GatedAct) > 0.0)
     }
 
-    /// Whether positions have a table of their own.
+    /// Returns whether the model has a table of positions.
     pub fn has_positions(&self) -> bool {
         let mut nodes = self.family.all_nodes();
         self.rope.is_none() && nodes.any(|node| node.arg("pos").is_some())
     }
 
-    /// The width of all query heads together.
+    /// Returns the width of all query heads together.
     pub fn q_width(&self) -> usize {
         self.num_attention_heads * self.head_dim
     }
 
-    /// The width of all key heads together, which is that of the values too.
+    /// Returns the width of all key heads together, which equals that of the value heads.
     pub fn kv_width(&self) -> usize {
         self.num_kv_heads * self.head_dim
     }
 
-    /// Whether `layer` has a buffer, or the model if it is of no layer.
+    /// Returns whether `layer` has a buffer, or the model if `layer` is `None`.
     pub fn has_in(&self, buffer: &Buffer, layer: Option<usize>) -> bool {
         let is_among = layer.is_none_or(|layer| buffer.layers.has(self.has_experts(layer)));
         is_among && self.has(buffer)
     }
 
-    /// Whether the model has a buffer: one that its checkpoint may lack is among its `biases`.
+    /// Returns whether the model has a buffer. An optional weight must be among its `biases`.
     pub fn has(&self, buffer: &Buffer) -> bool {
         buffer.exists(self) && (!buffer.optional || self.has_bias(&buffer.name))
     }
 
-    /// Whether the weight `name` is one that a checkpoint may lack, and the model has it.
+    /// Returns whether `name` is an optional weight that the model has.
     pub fn has_bias(&self, name: &str) -> bool {
         let index = self.family.optional_index(name);
         index.is_some_and(|index| self.biases.has(index))
     }
 
-    /// How the heads of `layer` turn.
+    /// Returns the rotary frequencies that `layer` uses.
     pub fn turning(&self, layer: usize) -> Turning {
         if self.no_rope_layers.has(layer) {
             Turning::None
@@ -412,36 +415,36 @@ impl Config {
         }
     }
 
-    /// How many positions a query of `layer` sees, itself included; `None` for all in front of it.
+    /// Returns the number of positions that a query of `layer` sees, including its own; `None` if it has no window.
     pub fn window(&self, layer: usize) -> Option<usize> {
         let width = self.attributes.get(Attribute::SlidingWindow) as usize;
         (self.sliding_layers.has(layer) && width > 0).then_some(width)
     }
 
-    /// The row of the table of positions that the first position has.
+    /// Returns the row of the position table for the first position.
     pub fn first_position(&self) -> usize {
         self.position_offset() + self.position_start()
     }
 
-    /// The positions of the context window in front of the first one that a token has; 0 where padding is no such token.
+    /// Returns the number of positions before that of the first token; 0 if the model has no padding token.
     pub fn position_offset(&self) -> usize {
         self.attributes.get(Attribute::PositionOffset) as usize
     }
 
-    /// The rows of the table of positions that are beyond the context window, in front of all others.
+    /// Returns the number of unused rows at the start of the position table, which are not part of the context window.
     pub(crate) fn position_start(&self) -> usize {
         self.attributes.get(Attribute::PositionStart) as usize
     }
 
-    /// The most tokens that a run may have: positions of the context window in front of the first one are of none.
+    /// Returns the most tokens of a sequence, which excludes the positions before that of the first token.
     pub fn most_tokens(&self) -> usize {
         self.context_window.saturating_sub(self.position_offset())
     }
 
-    /// The rows of the table of positions for the tokens of an encoder.
+    /// Returns the rows of the position table for the tokens of an encoder.
     ///
-    /// Where `position_offset` is not 0, the token in front of that number is padding: it keeps its row, and counts for no
-    /// position.
+    /// If `position_offset` is not 0, the token with the id one less is padding: it takes the row before that of the
+    /// first position, and is not counted as a position.
     pub fn position_rows(&self, tokens: &[u32]) -> Vec<usize> {
         let (offset, first) = (self.position_offset(), self.first_position());
         let mut next = first;
@@ -455,17 +458,17 @@ impl Config {
         tokens.iter().map(row).collect()
     }
 
-    /// The images that the model reads; `None` if it reads tokens.
+    /// Returns the images that the model reads; `None` if it reads tokens.
     pub fn image(&self) -> Option<Image> {
         Image::of(self.family, &self.attributes)
     }
 
-    /// The sound that the stack of layers reads; `None` if it reads something else.
+    /// Returns the audio that the stack of layers reads; `None` if it does not read audio.
     pub fn audio(&self) -> Option<Audio> {
         Audio::of(self)
     }
 
-    /// How many query heads share a key-value head.
+    /// Returns the number of query heads that share a key-value head.
     pub fn group_size(&self) -> usize {
         self.num_attention_heads / self.num_kv_heads
     }
@@ -475,7 +478,7 @@ impl Config {
 pub(crate) mod tests {
     use super::*;
 
-    /// Qwen2-0.5B.
+    /// Returns the parameters of Qwen2-0.5B.
     pub(crate) fn qwen2() -> Parameters {
         let qwen2 = Family::named("qwen2").unwrap();
         Parameters {

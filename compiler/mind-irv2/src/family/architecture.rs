@@ -1,19 +1,19 @@
-//! What the layers of a family are for.
+//! Architectures of families, and stacks of layers.
 
 use crate::kernels::{ATTENTION, BIDIRECTIONAL_ATTENTION};
 
-/// Which plans of layers a family has.
+/// The architecture of a family, which determines its layer plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Architecture {
-    /// A position sees those in front of it, and the model says what follows.
+    /// Causal attention. The model returns the logits of the next token.
     Decoder,
-    /// A position sees all others, and the model says what each means.
+    /// Bidirectional attention. The model returns a vector for each position.
     Encoder,
-    /// A decoder whose positions also see what an encoder says of another text.
+    /// A decoder with cross-attention to the output of an encoder.
     EncoderDecoder,
 }
 
-/// Which of the layers of a family: an encoder-decoder has two stacks of them.
+/// A stack of layers. An encoder-decoder has two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stack {
     /// The encoder of an encoder-decoder, which runs first.
@@ -23,7 +23,7 @@ pub enum Stack {
 }
 
 impl Stack {
-    /// The word in the scope of nodes of an encoder-decoder.
+    /// Returns its word in the scope of nodes of an encoder-decoder.
     pub const fn name(self) -> &'static str {
         match self {
             Stack::Source => "encoder",
@@ -31,7 +31,7 @@ impl Stack {
         }
     }
 
-    /// The stack that nodes call `name`.
+    /// Returns the stack that nodes call `name`.
     pub fn parse(name: &str) -> Option<Stack> {
         let all = [Stack::Source, Stack::Main];
         all.into_iter().find(|own| own.name() == name)
@@ -39,14 +39,14 @@ impl Stack {
 }
 
 impl Architecture {
-    /// Each of them.
+    /// All architectures.
     pub const ALL: [Architecture; 3] = [
         Architecture::Decoder,
         Architecture::Encoder,
         Architecture::EncoderDecoder,
     ];
 
-    /// The word for it in messages.
+    /// Returns its name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Architecture::Decoder => "decoder",
@@ -55,7 +55,7 @@ impl Architecture {
         }
     }
 
-    /// What a model of it is called in messages.
+    /// Returns the name of a model with this architecture in messages.
     pub const fn model(self) -> &'static str {
         match self {
             Architecture::Decoder => "a decoder model",
@@ -64,7 +64,7 @@ impl Architecture {
         }
     }
 
-    /// The stacks of layers that it has, in the order in which they run.
+    /// Returns its stacks of layers in execution order.
     pub const fn stacks(self) -> &'static [Stack] {
         match self {
             Architecture::Decoder | Architecture::Encoder => &[Stack::Main],
@@ -72,7 +72,7 @@ impl Architecture {
         }
     }
 
-    /// The scope of buffers that each layer of its main stack has, as files write it.
+    /// Returns the scope in files of buffers that each layer of its main stack has.
     pub const fn layer_scope(self) -> &'static str {
         match self {
             Architecture::Decoder => "layer",
@@ -81,7 +81,7 @@ impl Architecture {
         }
     }
 
-    /// The op of attention to the own positions of a stack.
+    /// Returns the op of self-attention in a stack.
     pub(crate) const fn attention(self, stack: Stack) -> &'static str {
         match (self, stack) {
             (Architecture::Decoder | Architecture::EncoderDecoder, Stack::Main) => ATTENTION,

@@ -1,35 +1,35 @@
-//! How the configuration of a family says which experts it has.
+//! Rules for reading experts from the configuration of a family.
 
 use mind_json::Value;
 
 use crate::read::field::{Reader, present};
 
-/// How the configuration of a family says which experts it has.
+/// The keys that describe experts in the configuration of a family.
 pub(crate) struct ExpertRule {
-    /// How many a layer has.
+    /// The number of experts in a layer.
     pub(crate) count: Count,
-    /// How many compute a token.
+    /// The number of experts that compute a token.
     pub(crate) per_token: Count,
-    /// The width of each; that of the MLP without.
+    /// The width of each expert; that of the MLP if absent.
     pub(crate) width: Option<Count>,
-    /// The width of the one that computes every token.
+    /// The width of the shared expert, which computes every token.
     pub(crate) shared_width: Option<Count>,
-    /// The key that says whether the shares of a token add up to 1, and what a silent configuration means.
+    /// The key that states whether routing weights are normalised to a sum of 1, and its default.
     pub(crate) shares: (Option<String>, bool),
     /// The key that lists layers without experts.
     pub(crate) dense_layers: Option<String>,
-    /// The key of a number; each last one of as many layers has experts.
+    /// The key of a number n: the last of every n layers has experts.
     pub(crate) step: Option<String>,
 }
 
-/// A number with the keys that say it and its value where they are silent.
+/// A number: the keys that may state it, and the default.
 pub(crate) struct Count {
     pub(crate) keys: Vec<String>,
     pub(crate) default: usize,
 }
 
 impl ExpertRule {
-    /// Every key that is read.
+    /// Returns every key that is read.
     pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
         let counts = [
             Some(&self.count),
@@ -43,7 +43,7 @@ impl ExpertRule {
     }
 }
 
-/// The member `experts` of `family.json`.
+/// Reads the member `experts` of `family.json`.
 pub(super) fn read(root: &Value, r: &mut Reader) -> Option<ExpertRule> {
     let value = present(root, "experts")?;
     if value.members().is_none() {

@@ -1,15 +1,15 @@
-//! Families of models, each a description in files.
+//! Families of models, each described by files.
 //!
-//! | file | says |
+//! | file | contents |
 //! |---|---|
-//! | `family.json` | the name, how a `config.json` is read, and which plan the family follows |
+//! | `family.json` | the name, the rules for reading a `config.json`, and the plan of the family |
 //! | `global_buffers.json` | the buffers that the model has once |
-//! | `decoder_layer_plan.json` | the buffers of a layer and the steps in front of, in and behind the layers |
-//! | `encoder_layer_plan.json` | the same of an encoder: instead, or in front of a decoder |
-//! | `tensors.json` | what checkpoints call the weights |
+//! | `decoder_layer_plan.json` | the buffers of a layer, and the steps before, in and after the layers |
+//! | `encoder_layer_plan.json` | the same for an encoder, alone or before a decoder |
+//! | `tensors.json` | the names of the weights in checkpoints |
 //!
-//! The last three make a plan, which families share. A description is read once and kept for the life of the process:
-//! the same files give the same family.
+//! All files but the first make a plan, which several families may share. A description is read once and kept for the
+//! life of the process, so the same files give the same family.
 
 mod architecture;
 mod experts;
@@ -39,15 +39,15 @@ use crate::layout::dims::Dim;
 use crate::layout::nodes::Node;
 use crate::read::field::Reader;
 
-/// A family of models: those whose hyperparameters and tensors are read, and whose layers are computed, alike.
+/// A family of models, which share their hyperparameters, their tensor names and the computation of their layers.
 #[derive(Clone, Copy)]
 pub struct Family {
     own: &'static Description,
-    /// Which of its layers are meant.
+    /// The stack of layers that is selected.
     stack: Stack,
 }
 
-/// What the files of a family say.
+/// The contents of a family's files.
 pub(crate) struct Description {
     name: String,
     plan: Plan,
@@ -77,22 +77,22 @@ impl std::fmt::Debug for Family {
 }
 
 impl Family {
-    /// The families that are part of this crate, by name.
+    /// Returns the families that are part of this crate, sorted by name.
     pub fn shipped() -> &'static [Family] {
         shipped::families()
     }
 
-    /// The shipped family called `name`.
+    /// Returns the shipped family called `name`.
     pub fn named(name: &str) -> Option<Family> {
         Families::default().named(name)
     }
 
-    /// The word for it in `model_type` and in `meta.family`.
+    /// Returns its name in `model_type` and in `meta.family`.
     pub fn name(self) -> &'static str {
         &self.own.name
     }
 
-    /// What its layers are for.
+    /// Returns the architecture of the selected stack.
     pub fn architecture(self) -> Architecture {
         match self.stack {
             Stack::Source => Architecture::Encoder,
@@ -100,66 +100,66 @@ impl Family {
         }
     }
 
-    /// The stack of layers that it is about; it has the buffers of both.
+    /// Returns the selected stack of layers. Buffers are those of both stacks.
     pub fn stack(self) -> Stack {
         self.stack
     }
 
-    /// The encoder of an encoder-decoder, as a family of encoders.
+    /// Returns the encoder of an encoder-decoder, as a family of encoders.
     pub fn encoder(self) -> Option<Family> {
         let stack = Stack::Source;
         (self.architecture() == Architecture::EncoderDecoder).then_some(Family { stack, ..self })
     }
 
-    /// Whether its positions see all others, and it has no head that draws tokens.
+    /// Returns whether it is an encoder, which has bidirectional attention and no language model head.
     pub fn is_encoder(self) -> bool {
         self.architecture() == Architecture::Encoder
     }
 
-    /// Its buffers, in the order in which documents list them.
+    /// Returns its buffers, in the order in which documents list them.
     pub fn buffers(self) -> &'static [Buffer] {
         &self.own.plan.buffers
     }
 
-    /// The buffer called `name`.
+    /// Returns the buffer called `name`.
     pub fn buffer(self, name: &str) -> Option<&'static Buffer> {
         self.buffers().iter().find(|own| own.name == name)
     }
 
-    /// Whether a buffer has an extent of `dim`.
+    /// Returns whether a buffer has an extent of `dim`.
     pub(crate) fn has_dim(self, dim: Dim) -> bool {
         let mut extents = self.buffers().iter().flat_map(|own| &own.shape);
         extents.any(|extent| extent.dim == dim)
     }
 
-    /// The steps of its layers' plan: those in front of the layers, those of a layer, those behind the layers.
+    /// Returns the steps of the selected stack: those before the layers, those of a layer, and those after the layers.
     pub fn nodes(self) -> impl Iterator<Item = &'static Node> {
         let nodes = self.own.plan.nodes.iter();
         nodes.filter(move |node| node.stack == self.stack)
     }
 
-    /// The steps of all plans, those of an encoder in front of a decoder first.
+    /// Returns the steps of all stacks, the encoder of an encoder-decoder first.
     pub fn all_nodes(self) -> impl Iterator<Item = &'static Node> {
         self.own.plan.nodes.iter()
     }
 
-    /// The weights that a checkpoint may lack.
+    /// Returns the optional weights, which a checkpoint may lack.
     pub fn optional(self) -> impl Iterator<Item = &'static Buffer> {
         self.buffers().iter().filter(|own| own.optional)
     }
 
-    /// The place of a weight among those that a checkpoint may lack.
+    /// Returns the index of a weight among the optional ones.
     pub(crate) fn optional_index(self, name: &str) -> Option<usize> {
         self.optional().position(|own| own.name == name)
     }
 
-    /// The set of these weights, of those that a checkpoint may lack; other names are left out.
+    /// Returns the set of these optional weights; other names are ignored.
     pub fn biases(self, names: &[&str]) -> Biases {
         let indices = names.iter().filter_map(|name| self.optional_index(name));
         indices.fold(Biases::default(), Biases::with)
     }
 
-    /// The buffer that the tensor `part` fills, and its place among those that do.
+    /// Returns the buffer of which the tensor `part` is a part, and its index among the parts.
     pub(crate) fn buffer_of(self, part: &str) -> Option<(&'static Buffer, usize)> {
         self.buffers().iter().find_map(|buffer| {
             let at = buffer.parts().iter().position(|own| own == part)?;
@@ -167,30 +167,30 @@ impl Family {
         })
     }
 
-    /// What checkpoints of Hugging Face call the tensor `part` of `layer`, or of no layer; `None` if they have it in a
-    /// tensor with others alone.
+    /// Returns the name of the tensor `part` of `layer`, or of the whole model, in checkpoints of Hugging Face; `None`
+    /// if they only have it fused with others.
     pub fn tensor_name(self, part: &str, layer: Option<usize>) -> Option<String> {
         self.names().name(Spelling::HuggingFace, part, layer, None)
     }
 
-    /// What checkpoints of Hugging Face call the tensor `part` of an expert of `layer`; `None` if they have it in a
-    /// tensor with others alone.
+    /// Returns the name of the tensor `part` of an expert of `layer` in checkpoints of Hugging Face; `None` if they
+    /// only have it fused with others.
     pub fn expert_tensor_name(self, part: &str, layer: usize, expert: usize) -> Option<String> {
         let names = self.names();
         names.name(Spelling::HuggingFace, part, Some(layer), Some(expert))
     }
 
-    /// The token that a `config.json` without `key` means, one of those that say how a text is drawn.
+    /// Returns the default of the token `key`, for example `eos_token_id`, for a `config.json` without it.
     pub fn silent_token(self, key: &str) -> Option<u32> {
         self.rules().token_of(key)
     }
 
-    /// Whether its checkpoints keep q, k and v in one matrix.
+    /// Returns whether its checkpoints fuse q, k and v in one matrix.
     pub(crate) fn is_fused(self) -> bool {
         self.own.rules.is_fused
     }
 
-    /// Whether its MLP has a gate.
+    /// Returns whether its MLP may have a gate.
     pub(crate) fn is_gated(self) -> bool {
         let fills = |own: &Buffer| own.name == "w1" && own.parts().len() == 2;
         self.buffers().iter().any(fills)
@@ -205,38 +205,38 @@ impl Family {
     }
 }
 
-/// The families that a model may be of: the shipped ones, and one whose files a user names.
+/// The known families: the shipped ones, and one from a user's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Families {
     own: Option<Family>,
 }
 
 impl Families {
-    /// The shipped families and `own`, which wins over a shipped one of its name.
+    /// Returns the shipped families and `own`, which takes precedence over a shipped one of the same name.
     pub fn with(own: Family) -> Families {
         Families { own: Some(own) }
     }
 
-    /// Every family, a user's first.
+    /// Returns every family, the user's first.
     pub fn iter(self) -> impl Iterator<Item = Family> {
         let shipped = Family::shipped().iter().copied();
         self.own.into_iter().chain(shipped)
     }
 
-    /// The family called `name`.
+    /// Returns the family called `name`.
     pub fn named(self, name: &str) -> Option<Family> {
         let own = self.own.filter(|family| family.name() == name);
         own.or_else(|| shipped::named(name))
     }
 
-    /// The names of all, for messages.
+    /// Returns the names of all families, for messages.
     pub(crate) fn names(self) -> String {
         let names: Vec<&str> = self.iter().map(Family::name).collect();
         names.join(", ")
     }
 }
 
-/// The files of a family. A file in the folder of `family.json` replaces that of the plan that it names.
+/// The files of a family. A file in the folder of `family.json` replaces the corresponding one of the plan.
 #[derive(Debug)]
 pub struct FamilyFiles {
     /// `family.json`.
@@ -251,16 +251,16 @@ pub struct FamilyFiles {
     pub tensors: Option<SourceFile>,
 }
 
-/// What is wrong with a file of a family.
+/// The errors in a file of a family.
 #[derive(Debug)]
 pub struct FamilyError {
     /// The file.
     pub file: SourceFile,
-    /// What is wrong with it, each with the place.
+    /// The errors, with their locations.
     pub found: Diagnostics,
 }
 
-/// The families that were read, with the texts of their files.
+/// The families that were read, by the texts of their files.
 static READ: Mutex<Vec<(String, Family)>> = Mutex::new(Vec::new());
 
 impl Family {
@@ -268,9 +268,9 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// What is wrong with the first file that something is wrong with: E4201 no JSON, E4202 a missing key, E4203 an
-    /// unknown one, E4204 a value of another kind, E4206 a name that nothing has, E4207 one that is there twice, E4209
-    /// steps that do not fit each other.
+    /// Returns the errors in the first file that has any: E4201 if it is not JSON, E4202 for a missing key, E4203 for
+    /// an unknown key, E4204 for a value of the wrong type, E4206 for an unknown name, E4207 for a duplicate, E4209 for
+    /// steps that do not fit together.
     pub fn read(files: &FamilyFiles) -> Result<Family, Box<FamilyError>> {
         let texts = [
             Some(&files.family),
@@ -294,7 +294,7 @@ impl Family {
     }
 }
 
-/// Reads one file with `read`, which reports what is wrong with it.
+/// Reads one file with `read`, which reports errors to the reader.
 fn checked<T>(
     file: &SourceFile,
     read: impl FnOnce(&Value, &mut Reader) -> Option<T>,
@@ -320,7 +320,7 @@ fn checked<T>(
     }
 }
 
-/// Which plan a family follows, and which of its variants.
+/// The plan of a family, and the switches that select its variant.
 struct Head {
     name: String,
     plan: Option<&'static PlanFiles>,
@@ -368,7 +368,7 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
         let own = own.as_ref().map(source);
         own.or_else(|| head.plan.as_ref().and_then(|plan| plan.file(of)))
     };
-    // One is there where the other is not, or both are.
+    // Every file is in the folder or in the plan, as was checked, so the empty file is never used.
     let none = || SourceFile::new("", "");
     let globals = file(&files.global_buffers, PlanText::Globals).unwrap_or_else(none);
     let tensors = file(&files.tensors, PlanText::Tensors).unwrap_or_else(none);
@@ -438,8 +438,8 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
     })
 }
 
-/// What the layers of a family are for: what the files in its folder say, and the plan where they say nothing. A plan of an
-/// encoder or of a decoder alone replaces that of an encoder-decoder, and nothing else of it.
+/// Returns the architecture of a family: that of the layer plans in its folder or, without them, that of its plan. For
+/// an encoder-decoder, a single layer plan in the folder only replaces that of the same stack.
 fn architecture(files: &FamilyFiles, plan: Option<&PlanFiles>) -> Architecture {
     let of_plan = plan.map(|plan| plan.architecture);
     match (&files.layer_plan, &files.encoder_layer_plan, of_plan) {
@@ -452,8 +452,7 @@ fn architecture(files: &FamilyFiles, plan: Option<&PlanFiles>) -> Architecture {
     }
 }
 
-/// The names of files, as a folder of a family has them; a family has a plan of decoder layers, one of encoder layers, or
-/// both.
+/// The file names in the folder of a family, which has a plan of decoder layers, of encoder layers, or both.
 pub const FILE_NAMES: [&str; 5] = [
     "family.json",
     "global_buffers.json",

@@ -1,4 +1,4 @@
-//! What checkpoints call the weights of a family.
+//! The names of a family's weights in checkpoints.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use crate::codes;
 use crate::layout::buffers::Buffer;
 use crate::read::field::{Reader, present, shown};
 
-/// Whose names a checkpoint has.
+/// The naming scheme of a checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spelling {
-    /// Those of Hugging Face's modules.
+    /// The names of Hugging Face modules.
     HuggingFace,
-    /// Those of GGUF.
+    /// The names of GGUF.
     Gguf,
 }
 
-/// Tensors of the model that a checkpoint keeps in one, the rows of each below those of the one before.
+/// A fused tensor: a checkpoint stores several tensors of the model in it, as consecutive rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fused {
-    /// What the tables of names call it.
+    /// Its key in the tables of names.
     pub(crate) name: String,
-    /// The tensors that it holds.
+    /// The tensors that it contains.
     pub(crate) parts: Vec<String>,
 }
 
-/// How checkpoints of Hugging Face keep a tensor, where it is not a row for each output.
+/// The layout of a tensor in checkpoints of Hugging Face, if it does not have a row for each output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Layout {
     /// A row for each input.
     Transposed,
-    /// For each key-value head its rows of every part, one part after the other.
+    /// For each key-value head the rows of every part, one part after the other.
     ByHead,
-    /// A vector as the only row of a matrix.
+    /// A vector as a matrix with one row.
     Row,
-    /// A matrix, or a vector as the only row of one, behind an axis for images, of which there is one.
+    /// A matrix or a vector with a leading batch axis of extent 1; a vector has one row.
     Batch,
-    /// The numbers of a patch of an image by channel, row and column.
+    /// The elements of an image patch as separate axes: channel, row and column.
     Patches,
-    /// The numbers of a row, of the one in front of it and of the one behind it, along an axis behind that of inputs.
+    /// The elements of a window, which are a row and its neighbours, as a separate last axis.
     Windows,
 }
 
@@ -52,7 +52,7 @@ const LAYOUTS: [(&str, Layout); 6] = [
     ("windows", Layout::Windows),
 ];
 
-/// What checkpoints call each tensor, the usual name first.
+/// The names of each tensor in checkpoints, the usual one first.
 type Table = BTreeMap<String, Vec<String>>;
 
 /// The names of a family's tensors.
@@ -63,32 +63,32 @@ pub(crate) struct TensorNames {
     gguf: Table,
     pub(crate) fused: Vec<Fused>,
     layouts: BTreeMap<String, Layout>,
-    /// Names of what the model computes from its configuration.
+    /// The names of tensors that the model computes from its configuration, for example rotary frequencies.
     computed: Vec<String>,
-    /// Names of tensors of training heads; a name that ends with `*` is a prefix.
+    /// The names of tensors of training heads. A name that ends with `*` is a prefix.
     heads: Vec<String>,
-    /// The same of heads for tasks, such as the classifier of a reranker.
+    /// The names of tensors of task heads, for example the classifier of a reranker.
     task_heads: Vec<String>,
-    /// Other ends of names, and those of the tables that they mean.
+    /// Alternative suffixes of names, each with the suffix in the tables.
     endings: Vec<(String, String)>,
 }
 
-/// What a tensor of a file is in the model.
+/// The meaning of a tensor name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Match {
-    /// A tensor of the plan, or one that holds several, of a layer.
+    /// A tensor of the plan or a fused tensor, of a layer or of the whole model.
     Tensor(&'static str, Option<usize>),
-    /// That of an expert of a layer.
+    /// A tensor of an expert of a layer.
     OfExpert(&'static str, usize, usize),
-    /// A tensor that the model computes, or a tensor of a training head.
+    /// A tensor that the model computes itself, or that of a training head.
     Unread,
-    /// A part of a head for a task that the model does not compute.
+    /// A tensor of a task head, which the model does not compute.
     TaskHead,
 }
 
 const LAYER: &str = "{layer}";
 const EXPERT: &str = "{expert}";
-/// The prefix that a checkpoint may lack.
+/// The placeholder of the prefix that a checkpoint may lack.
 const PREFIX: &str = "{prefix}";
 
 const KEYS: &[&str] = &[
@@ -103,7 +103,7 @@ const KEYS: &[&str] = &[
     "endings",
 ];
 
-/// `tensors.json`.
+/// Reads `tensors.json`.
 pub(super) fn read(root: &Value, buffers: &[Buffer], r: &mut Reader) -> Option<TensorNames> {
     r.foreign(root, KEYS);
     let mut names = TensorNames {
@@ -121,7 +121,7 @@ pub(super) fn read(root: &Value, buffers: &[Buffer], r: &mut Reader) -> Option<T
     Some(names)
 }
 
-/// What names may end with instead.
+/// Reads the alternative suffixes of names.
 fn endings(root: &Value, r: &mut Reader) -> Vec<(String, String)> {
     let Some(value) = present(root, "endings") else {
         return Vec::new();
@@ -141,7 +141,7 @@ fn endings(root: &Value, r: &mut Reader) -> Vec<(String, String)> {
     ends.collect()
 }
 
-/// Writes the prefix of the family into its names.
+/// Replaces the placeholder in the names by the prefix of the family.
 pub(super) fn settle(names: &mut TensorNames) {
     let prefix = names.optional_prefix.clone();
     let tables = names.hugging_face.values_mut().flatten();
@@ -154,7 +154,7 @@ pub(super) fn settle(names: &mut TensorNames) {
     }
 }
 
-/// Checks that checkpoints of Hugging Face have a name for each weight, or for one that holds it.
+/// Checks that each weight has a name in checkpoints of Hugging Face, alone or fused.
 pub(super) fn check(names: &TensorNames, root: &Value, buffers: &[Buffer], r: &mut Reader) {
     let is_named = |part: &str| names.hugging_face.contains_key(part);
     for part in buffers.iter().flat_map(|own| own.parts()) {
@@ -170,7 +170,7 @@ pub(super) fn check(names: &TensorNames, root: &Value, buffers: &[Buffer], r: &m
     }
 }
 
-/// What `tensors` of `family.json` says otherwise than the plan.
+/// Applies `tensors` of `family.json`, which overrides the names of the plan.
 pub(super) fn refine(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Reader) {
     let Some(own) = present(root, "tensors") else {
         return;
@@ -251,7 +251,7 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
             let held = fused.and_then(|fused| fused.parts.first());
             let of = |part: &String| buffers.iter().find(|own| own.parts().contains(part));
             let Some(buffer) = own.or_else(|| held.and_then(of)) else {
-                // Tables serve every variant of a plan, and a variant lacks some of the weights.
+                // Tables serve all variants of a plan, and a variant may lack some weights.
                 continue;
             };
             let patterns = match member.value.elements() {
@@ -274,7 +274,7 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
                 {
                     let message = format!("`{}` is {:?}", shown(&member.key), shown(pattern));
                     let help = if experts > 0 {
-                        "the name of an expert's tensor has `{layer}` once and `{expert}` once behind it"
+                        "the name of an expert's tensor has `{layer}` once and then `{expert}` once"
                     } else {
                         "the name of a layer's tensor has `{layer}` once, another one has none"
                     };
@@ -320,14 +320,14 @@ impl TensorNames {
         }
     }
 
-    /// How a tensor is kept; `None` as a row for each output, as GGUF files keep all.
+    /// Returns the layout of a tensor; `None` for a row for each output, which GGUF files always have.
     pub(crate) fn layout(&self, spelling: Spelling, part: &str) -> Option<Layout> {
         let own = self.layouts.get(part).copied();
         own.filter(|_| spelling == Spelling::HuggingFace)
     }
 
-    /// The usual name of a tensor in a checkpoint, that of an expert having its number; `None` if such checkpoints
-    /// have no name for it.
+    /// Returns the usual name of a tensor in a checkpoint, with the numbers of the layer and the expert; `None` if
+    /// checkpoints of this scheme do not name it.
     pub(crate) fn name(
         &self,
         spelling: Spelling,
@@ -343,7 +343,7 @@ impl TensorNames {
         Some(numbered(&numbered(pattern, LAYER, layer), EXPERT, expert))
     }
 
-    /// What the tensor `name` is; `None` for a name that the family does not have.
+    /// Returns the meaning of the tensor `name`; `None` if the family does not have it.
     pub(crate) fn find(&'static self, spelling: Spelling, name: &str) -> Option<Match> {
         let mut ends = self.endings.iter();
         let other = ends.find_map(|(end, own)| Some((name.strip_suffix(end.as_str())?, own)));
@@ -377,7 +377,7 @@ impl TensorNames {
         found.or_else(unread)
     }
 
-    /// The tensor that holds `part` and others.
+    /// Returns the fused tensors that contain `part`.
     pub(crate) fn fused_with(&self, part: &str) -> impl Iterator<Item = &Fused> {
         let part = part.to_owned();
         let all = self.fused.iter();
@@ -385,7 +385,8 @@ impl TensorNames {
     }
 }
 
-/// The layer and the expert of `name` where it matches `pattern`; `None` for those that the pattern has none of.
+/// Returns the layer and the expert in `name` if it matches `pattern`; `None` for those without a placeholder in the
+/// pattern.
 fn matching(pattern: &str, name: &str) -> Option<[Option<usize>; 2]> {
     let Some((before, after)) = pattern.split_once(LAYER) else {
         return (pattern == name).then_some([None; 2]);
@@ -400,7 +401,7 @@ fn matching(pattern: &str, name: &str) -> Option<[Option<usize>; 2]> {
     Some([Some(number(layer)?), Some(number(expert)?)])
 }
 
-/// The number that `digits` spell, which have one spelling for each.
+/// Returns the number that `digits` spell; `None` if they are not its only spelling, for example with a leading zero.
 fn number(digits: &str) -> Option<usize> {
     let number: usize = digits.parse().ok()?;
     (number.to_string() == digits).then_some(number)

@@ -1,4 +1,4 @@
-//! The files of a plan: buffers, and steps that call kernels.
+//! Reads the files of a plan: buffers, and steps that call kernels.
 
 use mind_diag::Span;
 use mind_json::Value;
@@ -16,14 +16,14 @@ use crate::layout::nodes::{Access, Arg, Node, Part};
 use crate::read::dims::extent;
 use crate::read::field::{Reader, present, shown};
 
-/// What the models of a family have and do.
+/// The buffers and steps of a family's models.
 pub(super) struct Plan {
     pub(super) architecture: Architecture,
     pub(super) buffers: Vec<Buffer>,
     pub(super) nodes: Vec<Node>,
 }
 
-/// More buffers or steps than any plan has.
+/// The most buffers or steps of a plan.
 const MOST: usize = 500;
 
 const BUFFER_KEYS: &[&str] = &[
@@ -31,12 +31,12 @@ const BUFFER_KEYS: &[&str] = &[
 ];
 const STEP_KEYS: &[&str] = &["kernel", "when", "only", "layers", "bind"];
 
-/// The words that `only` of buffers and steps may name.
+/// Returns the switches that `only` of buffers and steps may name.
 pub(super) fn switches(root: &Value, r: &mut Reader) -> Option<Vec<String>> {
     Some(r.texts(root, "switches"))
 }
 
-/// The buffers of `global_buffers.json`.
+/// Returns the buffers of `global_buffers.json`.
 pub(super) fn globals(
     root: &Value,
     architecture: Architecture,
@@ -67,7 +67,7 @@ pub(super) fn globals(
     Some(buffers)
 }
 
-/// The buffers and steps of `decoder_layer_plan.json` or `encoder_layer_plan.json`, for the layers of `stack`.
+/// Returns the buffers and steps of `decoder_layer_plan.json` or `encoder_layer_plan.json`, for the layers of `stack`.
 pub(super) fn layers(
     root: &Value,
     (architecture, stack): (Architecture, Stack),
@@ -96,7 +96,7 @@ pub(super) fn layers(
     let mut nodes = Vec::new();
     let last = match (architecture, stack) {
         (Architecture::Decoder | Architecture::EncoderDecoder, Stack::Main) => LOGITS,
-        // What the last layer leaves may be what the model says.
+        // The output of the last layer may be the output of the model.
         (Architecture::Encoder, Stack::Main)
         | (
             Architecture::Decoder | Architecture::Encoder | Architecture::EncoderDecoder,
@@ -109,7 +109,7 @@ pub(super) fn layers(
         ("last", Part::Last, stream.output, last),
     ];
     let has_source = (architecture, stack) == (Architecture::EncoderDecoder, Stack::Main);
-    // What distances add to scores is there in all layers.
+    // Position biases are computed before the layers and read in each of them.
     let mut ahead: Vec<String> = Vec::new();
     for (key, part, carried, result) in parts {
         let mut written: Vec<String> = match part {
@@ -153,7 +153,7 @@ pub(super) fn layers(
             Stack::Main => architecture,
         };
         let (name, found) = (own.name(), foreign.kernel.op);
-        let message = format!("`{found}` is no step of a layer of {name}s");
+        let message = format!("`{found}` is not a step of {name} layers");
         let help = format!("attention of {name}s is `{op}`");
         let span = crate::read::field::span_of(root, "steps");
         r.push_with_help(codes::FLOW, span, message, help);
@@ -194,8 +194,8 @@ pub(super) fn layers(
     Some((own, nodes))
 }
 
-/// Whether an entry is part of the family: each word of its `only` is a switch that is on, or one behind `!` that is
-/// off.
+/// Returns whether an entry is part of the family's variant: each word of its `only` is a switch that is on, or `!` and
+/// a switch that is off.
 fn is_on(value: &Value, (declared, on): (&[String], &[String]), r: &mut Reader) -> bool {
     let Some(only) = present(value, "only") else {
         return true;
@@ -210,7 +210,7 @@ fn is_on(value: &Value, (declared, on): (&[String], &[String]), r: &mut Reader) 
         let word = text.strip_prefix('!').unwrap_or(text);
         if !declared.iter().any(|own| own == word) {
             let message = format!(
-                "`only` names `{}`, which is no switch of the plan",
+                "`only` names `{}`, which is not a switch of the plan",
                 shown(word)
             );
             let help = format!("`switches` lists {}", declared.join(", "));
@@ -221,7 +221,7 @@ fn is_on(value: &Value, (declared, on): (&[String], &[String]), r: &mut Reader) 
     holds
 }
 
-/// The layers that have an entry.
+/// Returns the layers that have an entry.
 fn among(value: &Value, is_layered: bool, r: &mut Reader) -> Among {
     let Some((word, span)) = r.maybe_text(value, "layers") else {
         return Among::Every;
@@ -328,7 +328,7 @@ fn buffer(value: &Value, architecture: Architecture, r: &mut Reader) -> Option<(
     };
     for key in ["parts", "optional", "unused"] {
         if let Some(own) = present(value, key).filter(|_| !is_weight) {
-            let message = format!("`{key}` is there, but `{}` is no weight", shown(name));
+            let message = format!("`{key}` is given, but `{}` is not a weight", shown(name));
             r.push(codes::CONTRADICTION, own.span, message);
         }
     }
@@ -360,10 +360,10 @@ fn buffer(value: &Value, architecture: Architecture, r: &mut Reader) -> Option<(
     Some((buffer, span))
 }
 
-/// What has been written so far.
+/// The data flow up to a step.
 struct Flow {
     written: Vec<String>,
-    /// Whether a step was refused, so that what is missing says nothing new.
+    /// Whether a step was rejected, after which missing buffers are not reported.
     broken: bool,
 }
 
@@ -431,7 +431,7 @@ fn kernel(value: &Value, r: &mut Reader) -> Option<&'static Kernel> {
     found
 }
 
-/// The arguments that a step binds, in the order of its kernel.
+/// Returns the arguments that a step binds, in the order of its kernel.
 fn bindings(
     value: &Value,
     kernel: &'static Kernel,

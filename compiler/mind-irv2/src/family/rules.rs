@@ -1,4 +1,4 @@
-//! How the `config.json` of a family is read.
+//! Rules for reading the `config.json` of a family.
 
 use mind_json::Value;
 
@@ -8,78 +8,78 @@ use crate::attributes::{Activation, Attribute};
 use crate::codes;
 use crate::read::field::{Reader, present, shown};
 
-/// What a configuration means, and what it means where it is silent.
+/// The keys of a family's configuration, and the defaults of absent keys.
 pub(crate) struct Rules {
-    /// Whether checkpoints keep q, k and v in one matrix.
+    /// Whether checkpoints fuse q, k and v in one matrix.
     pub(crate) is_fused: bool,
-    /// Other keys for a hyperparameter than those that families share.
+    /// Keys of hyperparameters that differ from those that families share.
     pub(crate) keys: Vec<(String, Vec<String>)>,
-    /// Hyperparameters of silent configurations.
+    /// Defaults of hyperparameters.
     pub(crate) defaults: Vec<(String, f64)>,
-    /// The width of the MLP of a silent configuration, in widths of the stream.
+    /// The default width of the MLP, as a multiple of the hidden size.
     pub(crate) mlp_ratio: Option<usize>,
-    /// Whether the head of a silent configuration is the table of embeddings.
+    /// The default of whether the output head is tied to the embedding table.
     pub(crate) tied: bool,
-    /// Tokens of silent configurations that say how a text is drawn.
+    /// Defaults of tokens that control generation.
     pub(crate) generation: Vec<(String, u32)>,
-    /// Weights that a checkpoint may lack and models of the family have: always, or where a key is true.
+    /// Optional weights that models of the family have, either always or if a key is true.
     pub(crate) biases: Vec<BiasRule>,
-    /// Experts.
+    /// The rule for experts.
     pub(crate) experts: Option<ExpertRule>,
-    /// Windows of attention.
+    /// The rule for sliding windows.
     pub(crate) window: Option<WindowRule>,
-    /// The rotation of heads; a table of positions without.
+    /// The rule for rotary embeddings; without it, models have a table of positions.
     pub(crate) rotation: Option<RotationRule>,
-    /// The layers that do not rotate.
+    /// The layers without rotation.
     pub(crate) no_rope: NoRope,
-    /// What the MLP does in between.
+    /// The rule for the activation function of the MLP.
     pub(crate) activation: Option<ActivationRule>,
-    /// Numbers that steps of the plan read.
+    /// Attributes that steps of the plan read.
     pub(crate) numbers: Vec<Number>,
-    /// Keys with a value that makes another model of it.
+    /// Keys with values that are rejected, because they denote another model.
     pub(crate) refuses: Vec<Refusal>,
-    /// Keys that change no vector and no logit.
+    /// Keys that do not change the output of the model.
     ignores: Vec<String>,
-    /// Its GGUF files.
+    /// The rules for GGUF files.
     pub(crate) gguf: Option<GgufRules>,
-    /// Whether rows of q and k are stored for rotations of neighbours.
+    /// Whether rows of q and k are stored for rotations of adjacent elements.
     pub(crate) neighbours: bool,
-    /// Every key that is read for this family and not for all.
+    /// Every key that this family reads and not all families do.
     reads: Vec<String>,
 }
 
-/// Weights that models have where a key has a value.
+/// Optional weights that depend on a key.
 pub(crate) struct BiasRule {
-    /// The key; `None` for always.
+    /// The key; `None` if models always have the weights.
     pub(crate) key: Option<String>,
-    /// The value of a silent configuration.
+    /// The value if the key is absent.
     pub(crate) default: bool,
     /// The weights.
     pub(crate) weights: Vec<String>,
-    /// Whether a checkpoint that has them, or not, is as good as the other.
+    /// Whether the checkpoint decides whether the model has the weights.
     pub(crate) by_checkpoint: bool,
 }
 
-/// Windows of attention.
+/// The rule for sliding-window attention.
 pub(crate) struct WindowRule {
-    /// The key of the width.
+    /// The key of the window size.
     pub(crate) key: String,
-    /// Whether the width is that of both sides of a position together, without itself.
+    /// Whether the size counts both sides of a position together, without the position itself.
     pub(crate) both_sides: bool,
-    /// The width of a silent configuration.
+    /// The size if the key is absent.
     pub(crate) default: Option<usize>,
-    /// The key that must be true.
+    /// The key that must be true for windows to apply.
     pub(crate) asked_by: Option<String>,
     /// Whether `layer_types` is read.
     pub(crate) types: bool,
-    /// Which layers have a window where nothing says it.
+    /// The layers with a window, if the configuration does not list them.
     pub(crate) layers: WindowLayers,
     /// The key of the first layer without a window, for configurations without `layer_types`, and its default.
     pub(crate) below: Option<(String, usize)>,
 }
 
 impl WindowRule {
-    /// Whether all layers have a window, whatever else a configuration says.
+    /// Returns whether all layers have a window, regardless of other keys.
     pub(crate) fn is_of_all_layers(&self) -> bool {
         let asks = self.asked_by.is_some() || self.types || self.below.is_some();
         let of_all = match self.layers {
@@ -92,91 +92,92 @@ impl WindowRule {
     }
 }
 
-/// Which layers have a window.
+/// The layers with a window.
 pub(crate) enum WindowLayers {
-    /// All.
+    /// All layers.
     All,
-    /// Those from the number at a key.
+    /// The layers from a number on: its key and default.
     From(String, usize),
-    /// All but the last layer of each period.
+    /// All but the last layer of each period: the key and default of the period.
     Period(Option<String>, usize),
-    /// All but the first layer of each period.
+    /// All but the first layer of each period: the key and default of the period.
     FirstOfPeriod(Option<String>, usize),
 }
 
-/// The rotation of heads.
+/// The rule for rotary embeddings.
 pub(crate) struct RotationRule {
-    /// Whether a share of each head may rotate.
+    /// Whether a part of each head may rotate.
     pub(crate) partial: bool,
-    /// Another key for the share.
+    /// An additional key for the rotated share of a head.
     pub(crate) share_key: Option<String>,
-    /// The share of a silent configuration.
+    /// The share if the key is absent.
     pub(crate) share: f64,
-    /// The ways of stretching that the family has.
+    /// The supported frequency scalings.
     pub(crate) scalings: Vec<String>,
-    /// The key of the base in layers with a window, and its value where it is silent.
+    /// The key of the base in layers with a window, and its default.
     pub(crate) local: Option<(String, f64)>,
 }
 
-/// The layers that do not rotate.
+/// The layers without rotation.
 pub(crate) enum NoRope {
     /// None.
     Never,
-    /// Those of which a list says 0, else each last one of as many as a key says.
+    /// Layers with a 0 in a list or, without the list, the last of every n layers.
     Listed {
         /// The key of the list.
         list: String,
-        /// The key of the number.
+        /// The key of n.
         interval: String,
-        /// The number of a silent configuration.
+        /// The value of n if its key is absent.
         default: usize,
     },
-    /// Those without a window.
+    /// Layers without a window.
     WithoutWindow,
 }
 
-/// What the MLP does in between.
+/// The rule for the activation function of the MLP.
 pub(crate) struct ActivationRule {
     pub(crate) keys: Vec<String>,
     pub(crate) default: Activation,
     pub(crate) words: Vec<(String, Activation)>,
 }
 
-/// A number that a step reads.
+/// The rule for an attribute that a step reads.
 pub(crate) struct Number {
     pub(crate) attribute: Attribute,
-    /// The key; `None` if the configuration does not say it.
+    /// The key; `None` if the configuration never states the number.
     pub(crate) key: Option<String>,
-    /// What it is made of where the key is silent.
+    /// The base value if the key is absent.
     pub(crate) value: Base,
     pub(crate) how: How,
-    /// The words of the key that mean 1, of a number that is a truth.
+    /// The words of the key that mean 1, for a flag.
     pub(crate) words: Vec<String>,
-    /// Keys of which the first that is there says whether the number is read; it is neutral where that is false.
+    /// Keys, the first of which that is present states whether the number is read. If it is false, the number is
+    /// neutral.
     pub(crate) asked_by: Vec<String>,
-    /// Whether it is read where none of these keys is there.
+    /// Whether the number is read if none of these keys is present.
     pub(crate) asked: bool,
 }
 
-/// What a number is made of.
+/// The base value of a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Base {
     /// A constant.
     Value(f64),
-    /// The width of the stream.
+    /// The hidden size.
     HiddenSize,
-    /// What changes nothing.
+    /// The neutral value.
     Neutral,
 }
 
-/// What becomes of a number.
+/// The function from the base value to the number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Same,
     Inverse,
     Root,
     InverseRoot,
-    /// True is 1, false is 0.
+    /// 1 for true, 0 for false.
     Truth,
     Next,
 }
@@ -190,22 +191,22 @@ const HOWS: [(&str, How); 6] = [
     ("next", How::Next),
 ];
 
-/// A key with a value that makes another model of it.
+/// A key with values that are rejected, because they denote another model.
 pub(crate) struct Refusal {
     pub(crate) key: String,
     pub(crate) unless: Vec<Value>,
     pub(crate) reason: String,
 }
 
-/// The GGUF files of a family.
+/// The rules for the GGUF files of a family.
 pub(crate) struct GgufRules {
-    /// What they call it.
+    /// Their architecture name.
     pub(crate) architecture: String,
-    /// Whether rows of q and k are stored for rotations of neighbours.
+    /// Whether rows of q and k are stored for rotations of adjacent elements.
     pub(crate) neighbours: bool,
-    /// Whether a tensor divides the frequencies of the rotation.
+    /// Whether a tensor holds frequency divisors of the rotation.
     pub(crate) factors: bool,
-    /// Whether the shares of the experts of a token add up to 1, which headers do not say.
+    /// Whether routing weights are normalised to a sum of 1, which headers do not state.
     pub(crate) shares: bool,
 }
 
@@ -232,7 +233,7 @@ const KEYS: &[&str] = &[
     "gguf",
 ];
 
-/// Hyperparameters that may have other keys or a default.
+/// Hyperparameters whose keys or defaults a family may override.
 const PARAMETERS: &[&str] = &[
     "num_layers",
     "hidden_size",
@@ -250,7 +251,7 @@ const PARAMETERS: &[&str] = &[
     "source_window",
 ];
 
-/// Tokens that say how a text is drawn.
+/// Tokens that control generation.
 const TOKENS: &[&str] = &[
     "decoder_start_token_id",
     "eos_token_id",
@@ -259,12 +260,12 @@ const TOKENS: &[&str] = &[
 ];
 
 impl Rules {
-    /// Whether the family reads `key`, which not every family does.
+    /// Returns whether the family reads `key`, which not every family does.
     pub(crate) fn reads(&self, key: &str) -> bool {
         self.reads.iter().any(|own| own == key)
     }
 
-    /// Whether the family says something of keys of the object at `key`.
+    /// Returns whether the family has rules for members of the object at `key`.
     pub(crate) fn nests(&self, key: &str) -> bool {
         let refused = self.refuses.iter().map(|own| &own.key);
         let mut all = self.reads.iter().chain(&self.ignores).chain(refused);
@@ -274,7 +275,8 @@ impl Rules {
         })
     }
 
-    /// Whether layers with a window differ from others by more than the window, which a short context hides.
+    /// Returns whether layers with a window also differ in other ways, which matter even if the context fits into the
+    /// window.
     pub(crate) fn window_says_more(&self) -> bool {
         let local = self
             .rotation
@@ -283,24 +285,24 @@ impl Rules {
         local || matches!(self.no_rope, NoRope::WithoutWindow)
     }
 
-    /// Whether `key` changes nothing.
+    /// Returns whether `key` does not change the output.
     pub(crate) fn ignores(&self, key: &str) -> bool {
         self.ignores.iter().any(|own| own == key)
     }
 
-    /// What a silent configuration means by a hyperparameter.
+    /// Returns the default of a hyperparameter.
     pub(crate) fn default_of(&self, parameter: &str) -> Option<f64> {
         let own = self.defaults.iter().find(|(own, _)| own == parameter);
         own.map(|(_, value)| *value)
     }
 
-    /// The token that a silent configuration means by `key`.
+    /// Returns the default of the token `key`.
     pub(crate) fn token_of(&self, key: &str) -> Option<u32> {
         let own = self.generation.iter().find(|(own, _)| own == key);
         own.map(|(_, token)| *token)
     }
 
-    /// The keys of a hyperparameter, where they are not those that families share.
+    /// Returns the keys of a hyperparameter if they differ from those that families share.
     pub(crate) fn keys_of(&self, parameter: &str) -> Option<&[String]> {
         let own = self.keys.iter().find(|(own, _)| own == parameter);
         own.map(|(_, keys)| keys.as_slice())
@@ -366,7 +368,7 @@ pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
     Some(rules)
 }
 
-/// The members of the object at `key`.
+/// Returns the members of the object at `key`.
 fn object<'v>(root: &'v Value, key: &str, r: &mut Reader) -> &'v [mind_json::Member] {
     let Some(value) = present(root, key) else {
         return &[];
@@ -678,7 +680,7 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
     all
 }
 
-/// The texts of an array, which may be absent.
+/// Returns the texts of an array, which may be absent.
 fn maybe_texts(value: &Value, key: &str, r: &mut Reader) -> Vec<String> {
     match present(value, key) {
         Some(_) => r.texts(value, key),

@@ -1,7 +1,7 @@
-//! What becomes of the keys of a `config.json` that no family alone reads.
+//! How each `config.json` key that is not specific to a family is handled.
 //!
-//! A key that the reference (`transformers`) reads for a family is read or refused; what it does not read is passed
-//! over for a written reason, or named in a warning.
+//! A key that the reference (`transformers`) reads for a family is read or rejected. A key that the reference does not
+//! read is ignored for a documented reason, or reported in a warning.
 
 use std::sync::LazyLock;
 
@@ -9,19 +9,19 @@ use mind_json::{Limits, Value};
 
 use super::shipped;
 
-/// What becomes of a key.
+/// How a key is handled.
 pub(crate) enum Becomes {
     /// It is read.
     Read,
-    /// Some families read it; another one warns of a value that says something.
+    /// Some families read it; others warn if its value is not neutral.
     ByFamily,
-    /// A value that says something is refused for this reason, by a family that does not read it.
+    /// A family that does not read it rejects values that are not neutral, for this reason.
     Refused(String),
-    /// It changes no logit, for this reason.
+    /// It does not change logits, for this reason.
     Ignored(String),
 }
 
-/// A key, what becomes of it, and which values say nothing, as the absent key does.
+/// A key, how it is handled, and its neutral values, which mean the same as an absent key.
 pub(crate) struct SharedKey {
     pub(crate) key: String,
     pub(crate) becomes: Becomes,
@@ -29,12 +29,12 @@ pub(crate) struct SharedKey {
 }
 
 impl SharedKey {
-    /// Whether a value says nothing.
+    /// Returns whether a value is neutral.
     pub(crate) fn says_nothing(&self, value: &Value) -> bool {
         is_one_of(value, &self.unless)
     }
 
-    /// Why the key changes nothing, if it does not.
+    /// Returns the reason why the key has no effect, if it is ignored.
     pub(crate) fn reason(&self) -> Option<&str> {
         match &self.becomes {
             Becomes::Ignored(reason) => Some(reason),
@@ -43,7 +43,7 @@ impl SharedKey {
     }
 }
 
-/// Whether `value` is `null`, one of `values`, or an array of them alone.
+/// Returns whether `value` is `null`, one of `values`, or an array of only these.
 pub(crate) fn is_one_of(value: &Value, values: &[Value]) -> bool {
     let is_one = |value: &Value| {
         let mut all = values.iter();
@@ -55,10 +55,10 @@ pub(crate) fn is_one_of(value: &Value, values: &[Value]) -> bool {
         || elements.is_some_and(|all| !values.is_empty() && all.iter().all(is_one))
 }
 
-/// Every key that families share.
+/// Returns every key that is not specific to a family.
 pub(crate) fn shared_keys() -> &'static [SharedKey] {
     static ALL: LazyLock<Vec<SharedKey>> = LazyLock::new(|| {
-        // A file of this crate, which a test reads.
+        // A file of this crate, which tests parse.
         let root = mind_json::parse(shipped::config_keys(), &Limits::default());
         let root = root.unwrap_or_else(|why| panic!("config_keys.json: {why:?}"));
         read(&root)

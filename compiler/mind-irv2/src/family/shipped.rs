@@ -8,10 +8,10 @@ use super::{Architecture, Family, FamilyFiles};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// The texts of a plan.
+/// The file contents of a plan.
 pub(super) struct PlanFiles {
     name: &'static str,
-    /// What its layers are for.
+    /// The architecture of its layers.
     pub(super) architecture: Architecture,
     globals: &'static str,
     decoder: Option<&'static str>,
@@ -19,7 +19,7 @@ pub(super) struct PlanFiles {
     tensors: &'static str,
 }
 
-/// A text of a plan.
+/// A file of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PlanText {
     Globals,
@@ -29,7 +29,7 @@ pub(super) enum PlanText {
 }
 
 impl PlanFiles {
-    /// The file with a text, if the plan has it.
+    /// Returns a file of the plan, if the plan has it.
     pub(super) fn file(&self, text: PlanText) -> Option<SourceFile> {
         let [_, globals, decoder, encoder, tensors] = super::FILE_NAMES;
         let (name, text) = match text {
@@ -42,35 +42,35 @@ impl PlanFiles {
     }
 }
 
-/// The plan called `name`.
+/// Returns the plan called `name`.
 pub(super) fn plan(name: &str) -> Option<&'static PlanFiles> {
     PLANS.iter().find(|own| own.name == name)
 }
 
-/// The names of all plans, for messages.
+/// Returns the names of all plans, for messages.
 pub(super) fn plan_names() -> String {
     let names: Vec<&str> = PLANS.iter().map(|own| own.name).collect();
     names.join(", ")
 }
 
-/// What becomes of the keys that families share.
+/// Returns the file that states how shared keys are handled.
 pub(super) fn config_keys() -> &'static str {
     CONFIG_KEYS
 }
 
-/// The shipped families, by name.
+/// Returns the shipped families, sorted by name.
 pub(super) fn families() -> &'static [Family] {
     static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| (0..FAMILIES.len()).map(read).collect());
     &ALL
 }
 
-/// The shipped family called `name`. No other one is read.
+/// Returns the shipped family called `name`, without reading the others.
 pub(super) fn named(name: &str) -> Option<Family> {
     let at = FAMILIES.iter().position(|(folder, _)| *folder == name)?;
     Some(read(at))
 }
 
-/// The family in the folder `at`.
+/// Returns the family in the folder `at`.
 fn read(at: usize) -> Family {
     static READ: LazyLock<Vec<OnceLock<Family>>> =
         LazyLock::new(|| FAMILIES.iter().map(|_| OnceLock::new()).collect());
@@ -83,7 +83,7 @@ fn read(at: usize) -> Family {
             encoder_layer_plan: None,
             tensors: None,
         };
-        // Files of this crate, each of which a test reads.
+        // Files of this crate, each of which tests parse.
         Family::read(&files).unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found))
     })
 }

@@ -1,4 +1,4 @@
-//! Classes of distances between positions, each of which adds its number to the scores.
+//! Biases of attention scores that depend on distance: relative position buckets and ALiBi slopes.
 
 use mind_ir::scalar::math::{exp2_f64, log_f64};
 
@@ -6,26 +6,28 @@ use crate::attributes::Attribute;
 use crate::config::Config;
 use crate::family::Architecture;
 
-/// The classes of the distances of a stack of layers.
+/// The relative position buckets of a stack of layers.
 ///
-/// Short distances have a class each, longer ones share classes by their logarithm, and those beyond the largest are of the
-/// last one. Where a position sees those behind it too, these have the upper half of the classes.
+/// Short distances have a bucket each, longer ones share buckets by their logarithm, and those beyond the largest
+/// distance are in the last bucket. In bidirectional attention, keys after the query have the upper half of the
+/// buckets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Distances {
-    /// The class of each distance; longer ones have the last.
+    /// The bucket of each distance; longer distances are in the last one.
     pub classes: Vec<u32>,
-    /// What is added to the class of a position behind; `None` where none is seen.
+    /// The offset of the buckets for keys after the query; `None` in causal attention.
     pub behind: Option<u32>,
 }
 
-/// What the scores of each head fall by with each position between a key and its query; `None` if the scores of `config` do not
-/// fall so.
+/// Returns the ALiBi slope of each head, by which scores decrease per position between a key and its query; `None` if
+/// the model does not have slopes.
 pub fn slopes(config: &Config) -> Option<Vec<f32>> {
     super::plan::has_slopes(config).then(|| slopes_of(config.num_attention_heads))
 }
 
-/// The ALiBi slopes of `heads` heads. Those of the largest power of two below are powers of two with evenly spaced exponents
-/// down to -8; the exponents of the others are halfway between these.
+/// Returns the ALiBi slopes of `heads` heads. If their number is a power of two, the slopes are powers of two with
+/// evenly spaced exponents down to -8. Otherwise these are the slopes for the next lower power of two, and the
+/// exponents of the other heads are halfway between them.
 pub(crate) fn slopes_of(heads: usize) -> Vec<f32> {
     let whole = 1 << heads.max(1).ilog2();
     let slope = |share: f64| exp2_f64(-8.0 * share) as f32;
@@ -35,7 +37,7 @@ pub(crate) fn slopes_of(heads: usize) -> Vec<f32> {
 }
 
 impl Distances {
-    /// Those of the layers of `config`; `None` if its scores do not depend on distances.
+    /// Returns the buckets of the layers of `config`; `None` if scores do not depend on buckets.
     pub fn of(config: &Config) -> Option<Distances> {
         super::plan::position_bias(config)?;
         let number = |attribute| config.attributes.get(attribute) as u32;
@@ -50,7 +52,7 @@ impl Distances {
             if distance < short {
                 return distance;
             }
-            // The steps of the reference, in its precision.
+            // The same steps in the same precision as the reference.
             let log = log_f64(f64::from(distance as f32 / short as f32)) as f32;
             let span = log_f64(f64::from(longest) / f64::from(short)) as f32;
             let above = (log / span * (own - short) as f32) as u32;
@@ -62,13 +64,13 @@ impl Distances {
         })
     }
 
-    /// How many classes there are.
+    /// Returns the number of buckets.
     pub fn count(&self) -> usize {
         let last = self.classes.last().map_or(0, |&last| last as usize);
         last + 1 + self.behind.unwrap_or(0) as usize
     }
 
-    /// The class of a key at position `key` for the query at `query`.
+    /// Returns the bucket of the key at position `key` for the query at position `query`.
     pub fn class(&self, query: usize, key: usize) -> u32 {
         let (distance, above) = if key <= query {
             (query - key, 0)

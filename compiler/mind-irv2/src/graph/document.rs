@@ -1,29 +1,31 @@
-//! A whole model as one module, from its document.
+//! Builds a whole model as one module, from its document.
 //!
-//! The weights are the buffers of the document, by the names and in the padded shapes that it gives them, those of
-//! a layer behind `layer<l>.`. [`Padding`] says what becomes of their padding. What else a run needs are inputs:
+//! The weights are the buffers of the document, with their names and padded shapes; names of layer weights begin with
+//! `layer<l>.`. [`Padding`] selects how padding is handled. All other data of a run are inputs:
 //!
-//! | input | shape | holds |
+//! | input | shape | contents |
 //! |---|---|---|
 //! | `tokens` | `i32[tokens]` | token ids |
 //! | `positions` | `f32[tokens]` | their positions, 0, 1, 2, ... |
-//! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, where heads rotate |
-//! | `local_cos_cache`, `local_sin_cache` | `f32[tokens, pairs]` | that of layers with a window, where it differs |
-//! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, where layers do not rotate |
-//! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one, from that of the first position on |
-//! | `token_types` | `i32[tokens]` | the kind of each token, where there is a table of them |
-//! | `pixels` | `f32[num_channels, image_size, image_size]` | an image, in place of tokens |
-//! | `features` | `f32[num_mel_bins, frames]` | features of sound, two frames for each position, in place of tokens |
-//! | `position_classes` | `i32[tokens, tokens]` | the class of each distance, where scores depend on distances |
+//! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, if heads rotate |
+//! | `local_cos_cache`, `local_sin_cache` | `f32[tokens, pairs]` | the same in layers with a window, if it differs |
+//! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, if some layers do not rotate |
+//! | `position_ids` | `i32[tokens]` | rows of the position table, if there is one, from that of the first position on |
+//! | `token_types` | `i32[tokens]` | the type of each token, if there is a table of them |
+//! | `pixels` | `f32[num_channels, image_size, image_size]` | an image, instead of tokens |
+//! | `features` | `f32[num_mel_bins, frames]` | audio features, two frames for each position, instead of tokens |
+//! | `position_classes` | `i32[tokens, tokens]` | relative position buckets, if scores depend on them |
 //!
-//! The encoder of an encoder-decoder has inputs of its own, of the extent `source_tokens`, whose names begin with `source_`.
+//! The encoder of an encoder-decoder has its own inputs with the extent `source_tokens`, whose names begin with
+//! `source_`.
 //!
-//! The output of a decoder is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position,
-//! and in layers with a window none that are further away than it reaches.
+//! The output of a decoder is `f32[tokens, vocab]`, the logits after each token. Attention is causal, and in layers
+//! with a window limited to the window.
 //!
-//! The outputs of an encoder are `f32[tokens, hidden_size]`, what it says of each token, and `f32[hidden_size]`, the
-//! pooled vector, if it has a pooler, or `f32[vocab]`, a score for each class, if it has a classifier. A query sees all keys, and in layers with a window those that are no further away
-//! than it reaches, on both sides; `positions` are inputs where there are such layers.
+//! The outputs of an encoder are `f32[tokens, hidden_size]`, the hidden state of each token, and `f32[hidden_size]`,
+//! the pooled vector, if it has a pooler, or `f32[vocab]`, a score for each class, if it has a classifier. Attention is
+//! bidirectional, and in layers with a window limited to the window on both sides. `positions` is only an input if
+//! there are layers with a window.
 
 use mind_core::ops::elementwise::{Add, Log, Mul, Relu, Sub};
 use mind_core::ops::shape::{Reshape, Transpose};
@@ -42,22 +44,22 @@ use crate::layout::buffers::{Buffer, Form};
 use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
 
-/// What becomes of the padding of weights: elements past the true extents, up to the next multiple of 16.
+/// How the padding of weights is handled: elements past the unpadded extents, up to the next multiple of 16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Padding {
-    /// It is cut off: ops have the true extents, and padding may hold anything.
+    /// Padding is sliced off: ops have unpadded extents, and padding may hold any values.
     #[default]
     Stripped,
-    /// It is computed with: ops have the padded extents and no weight is sliced. Padding must hold zeros; then the
-    /// logits have the same bits.
+    /// Padding takes part in the computation: ops have padded extents, and no weight is sliced. Padding must be zero;
+    /// logits then have the same bits.
     Kept,
 }
 
-/// The model of `document` without a cache: all tokens in one pass.
+/// Builds the model of `document` without a KV cache: all tokens in one pass.
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have, a plan whose steps do not fit each other.
+/// Errors if extents are too large for tensors, or steps of the plan do not fit together.
 pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError> {
     let mut m = Model {
         e: Emitter::new(),
@@ -80,7 +82,7 @@ pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError>
     Ok(m.e.finish(&outputs))
 }
 
-/// What the input `name` of a stack of layers is called.
+/// Returns the name of the input `name` of a stack of layers.
 pub fn input_name(stack: Stack, name: &str) -> String {
     match stack {
         Stack::Source => format!("source_{name}"),
@@ -88,7 +90,7 @@ pub fn input_name(stack: Stack, name: &str) -> String {
     }
 }
 
-/// A module while it grows, and the document that it follows.
+/// A module under construction, and its document.
 struct Model<'d> {
     e: Emitter,
     document: &'d Document,
@@ -97,7 +99,7 @@ struct Model<'d> {
 }
 
 impl Model<'_> {
-    /// Appends the layers of `config`, those of a stack, and what is in front of them and behind.
+    /// Appends the layers of the stack that `config` selects, and the steps before and after them.
     fn stack(&mut self, stack: Stack, config: &Config) -> Built<()> {
         let stream = Stream::of(stack);
         let named = |name: &str| input_name(stack, name);
@@ -169,7 +171,7 @@ impl Model<'_> {
         self.run(config, &last, None)
     }
 
-    /// The patches of an image, `[patches, patch_elements]`.
+    /// Returns the patches of an image, `[patches, patch_elements]`.
     fn patches(&mut self, image: Image) -> Built<ValueId> {
         let Image {
             size,
@@ -188,7 +190,7 @@ impl Model<'_> {
         Ok(Reshape::with(&rows).build(&mut self.e, by_patch)?)
     }
 
-    /// What is in a buffer.
+    /// Returns the value of a buffer.
     fn value(&self, buffer: &str) -> Built<ValueId> {
         match self.values.get(buffer).map(Vec::as_slice) {
             Some(&[value]) => Ok(value),
@@ -199,14 +201,14 @@ impl Model<'_> {
         }
     }
 
-    /// Makes what is in one buffer that of another.
+    /// Assigns the value of one buffer to another.
     fn carry(&mut self, from: &str, to: &'static str) -> Built<()> {
         let value = self.value(from)?;
         self.values.insert(to, vec![value]);
         Ok(())
     }
 
-    /// The rows of each way of turning heads; `None` where they do not turn.
+    /// Returns the cosines and sines for each variant of rotation; `None` if heads do not rotate.
     fn rotations(
         &mut self,
         config: &Config,
@@ -229,7 +231,7 @@ impl Model<'_> {
         Ok(Some(all))
     }
 
-    /// What an encoder says, without padding.
+    /// Returns the outputs of an encoder, without padding.
     fn meanings(&mut self) -> Built<Vec<ValueId>> {
         let config = &self.document.config;
         let hidden = self.value(plan::hidden(config))?;
@@ -244,8 +246,8 @@ impl Model<'_> {
         Ok(all)
     }
 
-    /// For layers without and with a window: 0 where the query of a row sees the key of a column, else negative
-    /// infinity; `None` where it sees all.
+    /// Returns the masks for layers without and with a window: 0 if the query of a row sees the key of a column, else
+    /// negative infinity; `None` if queries see all keys.
     fn masks(
         &mut self,
         config: &Config,
@@ -261,14 +263,14 @@ impl Model<'_> {
         Ok(self.causal_masks(positions, tokens)?.map(Some))
     }
 
-    /// Positions as numbers, where masks are made of them.
+    /// Declares the positions, if masks are computed from them.
     fn positions(&mut self, config: &Config, tokens: Dim) -> Option<ValueId> {
         let is_read = !config.family.is_encoder() || !config.sliding_layers.is_empty();
         let name = input_name(config.family.stack(), "positions");
         is_read.then(|| self.e.input(&name, DType::F32, &[tokens]))
     }
 
-    /// The mask of windows on both sides of a query.
+    /// Returns the mask of windows on both sides of a query.
     fn near_mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
         let attributes = &self.document.config.attributes;
         let window = attributes.get(Attribute::SlidingWindow);
@@ -289,9 +291,10 @@ impl Model<'_> {
         Ok(Log::build(e, within)?)
     }
 
-    /// The masks of a decoder.
+    /// Returns the masks of a decoder.
     ///
-    /// The logarithm of 1 is +0 and that of 0 is negative infinity; positions differ by whole numbers.
+    /// They are logarithms of 1 and 0, which are +0 and negative infinity. No other values occur, because positions are
+    /// integers.
     fn causal_masks(&mut self, positions: ValueId, tokens: Dim) -> Built<[ValueId; 2]> {
         let window = self
             .document
@@ -321,12 +324,12 @@ impl Model<'_> {
         Ok([whole, Log::build(e, both)?])
     }
 
-    /// Appends nodes of the model, or of one of its layers, each behind the weights that it reads.
+    /// Appends nodes of the model, or of one of its layers, each after the weights that it reads.
     fn run(&mut self, config: &Config, all: &[&'static Node], layer: Option<usize>) -> Built<()> {
         let config = &layer.map_or(*config, |layer| config.of_layer(layer));
         for &node in all {
             for buffer in plan::weights_of(config, node) {
-                // Weights of the whole model are read once.
+                // Global weights are only declared once.
                 if buffer.scope.is_layered() || !self.values.contains_key(buffer.name.as_str()) {
                     let values = self.weight(buffer, layer)?;
                     self.values.insert(&buffer.name, values);
@@ -337,7 +340,7 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// The tensors of a buffer of weights, as `f32`.
+    /// Declares a buffer of weights; returns its tensors as `f32`.
     fn weight(&mut self, buffer: &'static Buffer, layer: Option<usize>) -> Built<Vec<ValueId>> {
         let document = self.document;
         let config = &document.config;
@@ -371,7 +374,7 @@ impl Model<'_> {
         self.parts(buffer, padded, &shape)
     }
 
-    /// The tensors that lie in `padded`, of the shape `shape`.
+    /// Returns the tensors that are packed in `padded`, whose shape is `shape`.
     fn parts(
         &mut self,
         buffer: &'static Buffer,
@@ -428,7 +431,7 @@ impl Model<'_> {
         Ok(values)
     }
 
-    /// The leading `n` along an axis, and all of it where padding is kept.
+    /// Returns the leading `n` elements along an axis, or all elements if padding is kept.
     fn stripped(&mut self, x: ValueId, axis: usize, n: usize) -> Built<ValueId> {
         match self.padding {
             Padding::Stripped => self.e.sliced(x, axis, (0, n)),
@@ -436,7 +439,7 @@ impl Model<'_> {
         }
     }
 
-    /// The extent that `n` elements of `padded` have in ops.
+    /// Returns the extent in ops of `n` elements that are padded to `padded`.
     fn extent(&self, n: usize, padded: usize) -> usize {
         match self.padding {
             Padding::Stripped => n,
@@ -445,7 +448,7 @@ impl Model<'_> {
     }
 }
 
-/// The rows of rotations that the module of `config` reads, by the names of its inputs.
+/// Returns the input names of each rotation that the module of `config` reads.
 pub fn rotations(config: &Config) -> Vec<([&'static str; 2], Turning)> {
     let all = [
         (ROTATION, Turning::Usual),

@@ -1,4 +1,4 @@
-//! Ops of the core dialect, appended one after the other.
+//! Appends ops of the core dialect to a module.
 
 use mind_core::ops::constant::{ConstF32, ConstTensor};
 use mind_core::ops::contract::MatMul;
@@ -18,31 +18,31 @@ use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, ValueId};
 
-/// Why a model has no ops.
+/// The reason why a model cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Extents that the ops of a model refuse.
+    /// Extents that an op rejects.
     #[error("the model has extents that its ops refuse: {0}")]
     Extents(#[from] Box<VerifyError>),
-    /// A step of a plan that reads what it cannot compute with.
+    /// A step of a plan whose arguments are unsuitable.
     #[error("step `{op}` of the plan cannot be built: {reason}")]
     Step {
         /// The op of the step.
         op: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What appending ops returns.
+/// The result of appending ops.
 pub(crate) type Built<T> = Result<T, BuildError>;
 
-/// The dimension of a known extent.
+/// Returns the dimension of a known extent.
 pub(crate) fn fixed(extent: usize) -> Dim {
     Dim::Fixed(i64::try_from(extent).unwrap_or(i64::MAX))
 }
 
-/// A module while it grows.
+/// A module under construction.
 pub(crate) struct Emitter {
     graph: Graph,
 }
@@ -60,12 +60,12 @@ impl Emitter {
         }
     }
 
-    /// An extent that every run gives.
+    /// Returns a symbolic dimension.
     pub(crate) fn symbol(&mut self, name: &str) -> Dim {
         Dim::Symbol(self.graph.intern(name))
     }
 
-    /// The module with these outputs.
+    /// Returns the module with these outputs.
     pub(crate) fn finish(mut self, outputs: &[ValueId]) -> Graph {
         let end = InsertPoint::End(self.graph.body());
         self.graph.insert(
@@ -81,24 +81,24 @@ impl Emitter {
         self.graph
     }
 
-    /// The extents of a value.
+    /// Returns the extents of a value.
     pub(crate) fn shape(&self, value: ValueId) -> Vec<Dim> {
         self.graph.ty(value).shape.to_vec()
     }
 
-    /// An extent that is known.
+    /// Returns an extent that is known; 0 if it is not.
     pub(crate) fn extent(&self, value: ValueId, axis: usize) -> usize {
         let extent = self.graph.ty(value).shape.get(axis);
         let extent = extent.and_then(|extent| extent.fixed());
         extent.map_or(0, |extent| extent as usize)
     }
 
-    /// An array that changes from run to run.
+    /// Declares an input that differs from run to run.
     pub(crate) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
         self.declared(name, dtype, shape, false, None)
     }
 
-    /// A weight, as `f32` whatever its elements are stored as.
+    /// Declares a weight; returns it as `f32`, whatever its storage type is.
     pub(crate) fn weight(
         &mut self,
         name: &str,
@@ -113,7 +113,7 @@ impl Emitter {
         Ok(Cast::with(DType::F32).build(self, stored)?)
     }
 
-    /// An input.
+    /// Declares an input or a weight.
     fn declared(
         &mut self,
         name: &str,
@@ -130,13 +130,13 @@ impl Emitter {
         self.graph.result(op)
     }
 
-    /// A number, of rank 0, rounded to `f32`.
+    /// Returns a constant of rank 0, rounded to `f32`.
     pub(crate) fn number(&mut self, value: f64) -> Built<ValueId> {
         let value = f64::from(value as f32);
         Ok(ConstF32::with(value).build(self)?)
     }
 
-    /// Numbers that are the same in every run.
+    /// Returns a constant tensor.
     pub(crate) fn numbers(&mut self, values: &[f32], shape: &[usize]) -> ValueId {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let literal = Literal {
@@ -154,7 +154,7 @@ impl Emitter {
         self.graph.result(op)
     }
 
-    /// The elements `from..to` along an axis.
+    /// Returns the elements `from..to` along an axis.
     pub(crate) fn sliced(
         &mut self,
         x: ValueId,
@@ -172,7 +172,7 @@ impl Emitter {
         Ok(Slice::with(&starts, &ends, &steps).build(self, x)?)
     }
 
-    /// The `count` largest elements along the last axis, and where they are; of equal ones the first come first.
+    /// Returns the `count` largest elements along the last axis and their indices, the first of equal ones first.
     pub(crate) fn largest(&mut self, x: ValueId, count: usize) -> Built<(ValueId, ValueId)> {
         let attrs = TopK::attrs(count as i64, -1, true);
         let op = self.builder().create(TopK::DEF, &[x], &attrs)?;
@@ -186,7 +186,7 @@ impl Emitter {
         }
     }
 
-    /// `x Wᵀ + b` with `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.
+    /// Returns `x Wᵀ + b` for `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.
     pub(crate) fn linear(
         &mut self,
         x: ValueId,

@@ -1,8 +1,8 @@
 //! Models as modules of the core dialect.
 //!
-//! [`document`] builds a whole model without a cache, as a document of IR v2 describes it. [`parts`] builds the pieces
-//! that a run with a cache of keys and values is made of, [`routed`] those of layers with experts, [`distance`] the classes of distances between positions, and [`rope`] the rows of
-//! the rotation that they take.
+//! [`document`] builds a whole model without a cache from a document of IR v2. [`parts`] builds the modules of a run
+//! with a KV cache, and [`routed`] those of layers with experts. [`distance`] has the biases of scores by distance, and
+//! [`rope`] the cosines and sines of rotary embeddings.
 
 pub mod distance;
 pub mod document;
@@ -17,7 +17,7 @@ pub use emit::BuildError;
 use mind_ir::types::{DType, QuantFormat};
 use mind_weights::WeightType;
 
-/// The dtype that modules declare a weight as: that of its numbers, or `f32` where blocks share scales.
+/// Returns the dtype with which modules declare a weight: its own for plain numbers, `f32` for block-quantised types.
 pub fn weight_dtype(stored: WeightType) -> DType {
     match stored {
         WeightType::F16 => DType::F16,
@@ -40,7 +40,7 @@ pub fn weight_dtype(stored: WeightType) -> DType {
     }
 }
 
-/// The format of a quantised weight; `None` for plain numbers.
+/// Returns the format of a block-quantised weight; `None` for plain numbers.
 pub fn quant_format(stored: WeightType) -> Option<QuantFormat> {
     QuantFormat::parse(stored.name())
 }

@@ -1,9 +1,9 @@
-//! The parts of a model that a run with a cache is made of, each for a fixed number of tokens.
+//! The modules of a run with a KV cache, each for a fixed number of tokens.
 //!
-//! A layer is cut in front of and behind its attention, where keys and values of earlier positions come in. Rows of one
-//! run do not see each other but through the cache, so a run over some tokens gives each of them the same bits as a
-//! run over more. Weights are params, in the shapes of [`Buffer::form`](crate::layout::buffers::Buffer::form); all else
-//! are inputs.
+//! A layer is split before and after its attention, where the cached keys and values of earlier positions are added.
+//! Rows of one run only depend on each other through the cache, so a token has the same bits in a short run as in a
+//! long one. Weights are params, in the shapes of [`Buffer::form`](crate::layout::buffers::Buffer::form); all other
+//! data are inputs.
 
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
@@ -18,21 +18,21 @@ use crate::kernels::{Values, ambient};
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, layer_nodes, nodes};
 
-/// What the mask adds to the score of a key that a query may not look at.
+/// The mask value of a key that a query must not see.
 pub const MASKED: f32 = f32::NEG_INFINITY;
 
-/// Which steps the layer of `config` has, of all that layers of its plan have. Layers that have the same steps and store
-/// their weights alike have the same modules.
+/// Returns for each step of the layer plan whether the layer of `config` has it. Layers with the same steps and the
+/// same weight types share their modules.
 pub fn steps(config: &Config) -> Vec<bool> {
     let all = config.family.nodes();
     let all = all.filter(|node| node.part == Part::Layer);
     all.map(|node| node.exists(config)).collect()
 }
 
-/// What each param is stored as.
+/// Returns the storage type of each param.
 pub type Stored<'d> = &'d dyn Fn(&str) -> WeightType;
 
-/// A part while it is built.
+/// A module under construction.
 pub(super) struct Builder<'d> {
     pub(super) e: Emitter,
     pub(super) config: &'d Config,
@@ -48,7 +48,7 @@ impl<'d> Builder<'d> {
         }
     }
 
-    /// An input that holds what is in `buffer`.
+    /// Declares an input with the contents of `buffer`.
     pub(super) fn input(&mut self, name: &str, buffer: &'static str, shape: &[usize]) {
         let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
         let value = self.e.input(name, DType::F32, &shape);
@@ -82,7 +82,7 @@ impl<'d> Builder<'d> {
         Ok(values)
     }
 
-    /// The module of these nodes with what they leave in `outputs`.
+    /// Appends these nodes; returns the module with the buffers `outputs` as its outputs.
     pub(super) fn finish(
         mut self,
         nodes: &[&'static Node],
@@ -105,11 +105,11 @@ impl<'d> Builder<'d> {
     }
 }
 
-/// The buffers that attention of a layer reads, and that which it writes.
+/// Returns the buffers that the self-attention of a layer reads, and the buffer that it writes.
 ///
 /// # Errors
 ///
-/// A plan without attention.
+/// Errors if the plan has no attention.
 pub(super) fn around_attention(
     config: &Config,
 ) -> Result<([&'static str; 3], &'static str), BuildError> {
@@ -122,11 +122,12 @@ pub(super) fn around_attention(
     })
 }
 
-/// Queries, keys and values of `tokens` tokens of a layer's input. `cos` and `sin` are inputs where heads rotate.
+/// Builds the projections of a layer: queries, keys and values of `tokens` tokens. `cos` and `sin` are inputs if heads
+/// rotate.
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have, a plan whose steps do not fit each other.
+/// Errors if extents are too large for tensors, or steps of the plan do not fit together.
 pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (targets, _) = around_attention(config)?;
     let input = Stream::in_model(config).input;
@@ -142,13 +143,13 @@ pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Gra
     b.finish(&nodes, &targets)
 }
 
-/// Attention of `tokens` queries over the first `seen` rows of the cache.
+/// Builds attention of `tokens` queries over the first `seen` rows of the KV cache.
 ///
-/// Rows that hold nothing yet must be zero and masked; they change no bit of the result.
+/// Unused rows must be zero and masked; they do not change any bit of the result.
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
     let (looked, out) = around_attention(config)?;
     let nodes: Vec<&'static Node> = plan::attention(config).into_iter().collect();
@@ -161,7 +162,7 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
     b.finish(&nodes, &[out])
 }
 
-/// Makes queries of `tokens` tokens, and keys and values of `seen` rows, inputs for the buffers of these names.
+/// Declares queries of `tokens` tokens, and keys and values of `seen` rows, as inputs for the buffers of these names.
 fn attention_inputs(
     b: &mut Builder<'_>,
     config: &Config,
@@ -178,32 +179,33 @@ fn attention_inputs(
     b.input("values", values, &[seen, kv_heads, head]);
 }
 
-/// The buffer that attention of a layer reads what distances add to scores from.
+/// Returns the buffer from which the attention of a layer reads position biases.
 fn distance_buffer(config: &Config) -> Option<&'static str> {
     let bias = plan::attention(config)?.arg("bias")?;
     Some(bias.buffer.as_str())
 }
 
-/// Whether distances add to the scores of the layers.
+/// Returns whether the layers add position biases to scores.
 pub fn has_distances(config: &Config) -> bool {
     distance_buffer(config).is_some()
 }
 
-/// How a layer of a decoder looks at what an encoder says.
+/// The buffers around cross-attention in a decoder layer.
 struct Crossing {
-    /// Queries, keys and values.
+    /// The queries, keys and values.
     looked: [&'static str; 3],
-    /// What attention makes of them.
+    /// The output of attention.
     mixed: &'static str,
-    /// The stream, which steps on both sides of it touch.
+    /// The residual stream, which steps on both sides of it access.
     kept: &'static str,
 }
 
-/// Where the layers of a decoder are cut at what an encoder says; `None` for another model.
+/// Returns the buffers around cross-attention, where decoder layers are split; `None` if the model has no
+/// cross-attention.
 ///
 /// # Errors
 ///
-/// Steps behind the cut that read more than the stream of what is in front of it.
+/// Errors if steps after the split read more than the residual stream of the steps before it.
 fn crossing(config: &Config) -> Result<Option<Crossing>, BuildError> {
     let Some(node) = plan::cross_attention(config) else {
         return Ok(None);
@@ -243,21 +245,22 @@ fn crossing(config: &Config) -> Result<Option<Crossing>, BuildError> {
             kept,
         })),
         _ => Err(error(
-            "steps behind it read other than one buffer of those in front of it",
+            "the steps after it must read exactly one buffer of those before it",
         )),
     }
 }
 
-/// Whether layers look at what an encoder says.
+/// Returns whether layers have cross-attention to encoder output.
 pub fn has_source(config: &Config) -> bool {
     plan::cross_attention(config).is_some()
 }
 
-/// Keys and values of what an encoder says of `tokens` positions, for a layer of a decoder; where [`has_source`].
+/// Builds the cross-attention keys and values of a decoder layer, from `tokens` positions of encoder output. Requires
+/// [`has_source`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn source(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let [_, keys, values] = crossed(config)?.looked;
     let nodes = plan::computing(nodes(config, Part::Layer), &[keys, values], &[ENCODED]);
@@ -267,12 +270,12 @@ pub fn source(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
     b.finish(&nodes, &[keys, values])
 }
 
-/// Queries to what an encoder says, and the stream, of `tokens` tokens once attention to their own text has been paid; where
-/// [`has_source`].
+/// Builds the part of a decoder layer between self-attention and cross-attention: the cross-attention queries and the
+/// residual stream of `tokens` tokens. Requires [`has_source`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (_, mixed) = around_attention(config)?;
     let Crossing { looked, kept, .. } = crossed(config)?;
@@ -286,12 +289,12 @@ pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, 
     b.finish(&nodes, &targets)
 }
 
-/// Attention of `tokens` queries to `seen` rows of what an encoder says; where [`has_source`]. Rows that hold nothing are
-/// zero and masked.
+/// Builds cross-attention of `tokens` queries to `seen` rows of encoder output. Requires [`has_source`]. Unused rows
+/// must be zero and masked.
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn look(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
     let Crossing { looked, mixed, .. } = crossed(config)?;
     let nodes: Vec<&'static Node> = plan::cross_attention(config).into_iter().collect();
@@ -301,7 +304,7 @@ pub fn look(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildE
     b.finish(&nodes, &[mixed])
 }
 
-/// The cut of a model that must have one.
+/// Returns the buffers around cross-attention of a model that must have it.
 fn crossed(config: &Config) -> Result<Crossing, BuildError> {
     crossing(config)?.ok_or_else(|| BuildError::Step {
         op: crate::kernels::CROSS_ATTENTION,
@@ -309,12 +312,12 @@ fn crossed(config: &Config) -> Result<Crossing, BuildError> {
     })
 }
 
-/// What a layer without experts makes of `tokens` tokens once attention has been paid: to their own text or, where
-/// [`has_source`], to what an encoder says.
+/// Builds the part of a layer without experts after its last attention: cross-attention if [`has_source`], else
+/// self-attention.
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let stream = Stream::in_model(config);
     let (kept, mixed) = match crossing(config)? {
@@ -330,17 +333,17 @@ pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
     b.finish(&nodes, &[stream.output])
 }
 
-/// The logits of `rows` rows of the last layer's output.
+/// Builds the logits of `rows` rows of the last layer's output.
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let output = Stream::in_model(config).output;
     each_row(config, rows, (Part::Last, output, LOGITS), stored)
 }
 
-/// What the steps of `part` make of each of `rows` rows of the buffer `from`, up to the buffer `to`.
+/// Builds the steps of `part` from the buffer `from` to the buffer `to`, for `rows` independent rows.
 fn each_row(
     config: &Config,
     rows: usize,
@@ -354,78 +357,78 @@ fn each_row(
     b.finish(&nodes, &[to])
 }
 
-/// Whether something follows the rows of tables in front of the layers.
+/// Returns whether steps follow the table lookups before the layers.
 pub fn has_embed(config: &Config) -> bool {
     plan::embedded(config) != Stream::in_model(config).embedded
 }
 
-/// What the first layer reads, of `tokens` rows that were read from tables; where [`has_embed`].
+/// Builds the input of the first layer from `tokens` rows of the tables. Requires [`has_embed`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn embed(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let summed = plan::embedded(config);
     let embedded = Stream::in_model(config).embedded;
     each_row(config, tokens, (Part::First, summed, embedded), stored)
 }
 
-/// Whether something follows the last layer of an encoder.
+/// Returns whether steps follow the last layer of an encoder.
 pub fn has_close(config: &Config) -> bool {
     plan::hidden(config) != Stream::in_model(config).output
 }
 
-/// What an encoder says of `tokens` rows of the last layer's output; where [`has_close`].
+/// Builds the encoder output from `tokens` rows of the last layer's output. Requires [`has_close`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn close(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
     let output = Stream::in_model(config).output;
     each_row(config, tokens, (Part::Last, output, hidden), stored)
 }
 
-/// Whether the model has one vector for all positions.
+/// Returns whether the model has a pooled vector.
 pub fn has_pool(config: &Config) -> bool {
     plan::writes(config, Part::Last, POOLED)
 }
 
-/// The vector that an encoder makes of the first of `rows` rows of what it says; where [`has_pool`].
+/// Builds the pooled vector from the first of `rows` rows of encoder output. Requires [`has_pool`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
     each_row(config, rows, (Part::Last, hidden, POOLED), stored)
 }
 
-/// Whether the model scores classes of images.
+/// Returns whether the model has a classifier of images.
 pub fn has_classify(config: &Config) -> bool {
     plan::writes(config, Part::Last, SCORES)
 }
 
-/// A score for each class of what an encoder says of the first of `rows` rows; where [`has_classify`].
+/// Builds the score of each class from the first of `rows` rows of encoder output. Requires [`has_classify`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn classify(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
     each_row(config, rows, (Part::Last, hidden, SCORES), stored)
 }
 
-/// Whether the model reads patches of an image in place of tokens.
+/// Returns whether the model reads patches of an image instead of tokens.
 pub fn has_patches(config: &Config) -> bool {
     plan::patch_project(config).is_some()
 }
 
-/// A row of each of `count` patches of an image; where [`has_patches`].
+/// Builds the projections of `count` patches of an image. Requires [`has_patches`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn patches(config: &Config, count: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let error = |reason: &str| BuildError::Step {
         op: crate::kernels::PATCH_PROJECT,
@@ -441,17 +444,17 @@ pub fn patches(config: &Config, count: usize, stored: Stored<'_>) -> Result<Grap
     b.finish(&[node], &[out.buffer.as_str()])
 }
 
-/// Whether the model reads frames of sound in place of tokens.
+/// Returns whether the model reads audio frames instead of tokens.
 pub fn has_frames(config: &Config) -> bool {
     plan::frame_project(config, false).is_some()
 }
 
-/// A row of each of `count` frames of sound beside its neighbours, or of every other of these rows beside its neighbours;
-/// where [`has_frames`].
+/// Builds the projections of `count` windows of audio frames, or of windows of every other row of these. Requires
+/// [`has_frames`].
 ///
 /// # Errors
 ///
-/// As [`project`].
+/// See [`project`].
 pub fn frames(
     config: &Config,
     (count, every_other): (usize, bool),
@@ -477,20 +480,20 @@ pub fn frames(
     b.finish(&[node], &[to])
 }
 
-/// The tables that rows of tokens are read from.
+/// The tables in which rows of tokens are looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tables {
-    /// That of tokens; of a model that reads images the row of an image as a whole alone.
+    /// The token table. In a model that reads images it only has the row of the whole image.
     pub tokens: &'static str,
-    /// That of positions, if there is one.
+    /// The position table, if there is one.
     pub positions: Option<&'static str>,
-    /// That of kinds of tokens, if there is one.
+    /// The token type table, if there is one.
     pub kinds: Option<&'static str>,
-    /// That of what distances add to scores, a row for each class, if there is one.
+    /// The table of position biases with a row for each bucket, if there is one.
     pub distances: Option<&'static str>,
 }
 
-/// The tables of the layers of `config`.
+/// Returns the tables of the layers of `config`.
 pub fn tables(config: &Config) -> Tables {
     let of = |node: Option<&'static Node>, name: &str| {
         let buffer = config.family.buffer(&node?.arg(name)?.buffer)?;

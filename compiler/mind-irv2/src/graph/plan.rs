@@ -1,4 +1,4 @@
-//! The nodes of a plan as ops.
+//! Finds nodes of a plan, and appends their ops.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use crate::kernels::{
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
 
-/// The buffers that the stream of a stack of layers is in.
+/// The buffers that hold the residual stream of a stack of layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stream {
-    /// What the first layer finds.
+    /// The input of the first layer.
     pub(crate) embedded: &'static str,
-    /// Where each layer finds the stream.
+    /// The input of each layer.
     pub(crate) input: &'static str,
-    /// What a layer leaves, which is the input of the next.
+    /// The output of a layer, which is the input of the next.
     pub(crate) output: &'static str,
-    /// What the steps behind the last layer make of it.
+    /// The output of the steps after the last layer.
     normalised: &'static str,
 }
 
 impl Stream {
-    /// That of a decoder, or of an encoder that is a model.
+    /// The stream of a decoder, or of an encoder-only model.
     pub(crate) const MAIN: Stream = Stream {
         embedded: "embedded_input",
         input: "input",
@@ -34,7 +34,7 @@ impl Stream {
         normalised: "final_output",
     };
 
-    /// That of the encoder of an encoder-decoder.
+    /// The stream of the encoder of an encoder-decoder.
     pub(crate) const SOURCE: Stream = Stream {
         embedded: "enc_embedded_input",
         input: "enc_input",
@@ -42,7 +42,7 @@ impl Stream {
         normalised: ENCODED,
     };
 
-    /// That of a stack.
+    /// Returns the stream of a stack.
     pub(crate) const fn of(stack: Stack) -> Stream {
         match stack {
             Stack::Source => Stream::SOURCE,
@@ -50,59 +50,59 @@ impl Stream {
         }
     }
 
-    /// That of the layers of `config`.
+    /// Returns the stream of the layers of `config`.
     pub(crate) fn in_model(config: &Config) -> Stream {
         Stream::of(config.family.stack())
     }
 }
 
-/// What the encoder of an encoder-decoder says of each position of its text.
+/// The output of the encoder of an encoder-decoder.
 pub(crate) const ENCODED: &str = "encoder_output";
 /// Cosines and sines of the rotation.
 pub(crate) const ROTATION: [&str; 2] = ["rope_cos_cache", "rope_sin_cache"];
 /// Logits.
 pub(crate) const LOGITS: &str = "logits";
-/// One vector for all positions.
+/// The pooled vector.
 pub(crate) const POOLED: &str = "pooled";
-/// A score for each class of images.
+/// The scores of classes of images.
 pub(crate) const SCORES: &str = "class_scores";
 
-/// The attention of a layer.
+/// Returns the self-attention of a layer.
 pub(crate) fn attention(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::Layer).find(|node| node.kernel.is_attention())
 }
 
-/// The step of a layer that looks at what an encoder says.
+/// Returns the cross-attention of a layer.
 pub(crate) fn cross_attention(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::Layer).find(|node| node.op() == CROSS_ATTENTION)
 }
 
-/// The step in front of the layers that makes what distances add to scores.
+/// Returns the step before the layers that computes position biases.
 pub(crate) fn position_bias(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == POSITION_BIAS)
 }
 
-/// Whether a step in front of the layers makes what slopes of heads add to scores.
+/// Returns whether a step before the layers computes ALiBi biases.
 pub(crate) fn has_slopes(config: &Config) -> bool {
     nodes(config, Part::First).any(|node| node.op() == ALIBI)
 }
 
-/// The step that reads rows of tables.
+/// Returns the step that looks up rows of tables.
 pub(super) fn embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == EMBEDDING)
 }
 
-/// The step that makes a row of each patch of an image.
+/// Returns the step that projects each patch of an image.
 pub(super) fn patch_project(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == PATCH_PROJECT)
 }
 
-/// The step that puts a row in front of those of patches.
+/// Returns the step that prepends the row of the whole image to those of patches.
 pub(super) fn image_embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == IMAGE_EMBEDDING)
 }
 
-/// The step that makes a row of each frame of sound and its neighbours, or of every other of these rows and its neighbours.
+/// Returns the step that projects windows of audio frames, or windows of every other row of the first projection.
 pub(crate) fn frame_project(config: &Config, every_other: bool) -> Option<&'static Node> {
     let op = if every_other {
         FRAME_WINDOWS
@@ -117,18 +117,18 @@ pub(crate) fn frame_project(config: &Config, every_other: bool) -> Option<&'stat
     })
 }
 
-/// The step that adds the rows of positions to those of frames.
+/// Returns the step that adds rows of positions to those of frames.
 pub(super) fn frame_embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == FRAME_EMBEDDING)
 }
 
-/// The buffer that rows of tables are left in.
+/// Returns the buffer that holds the looked up rows of tables.
 pub(super) fn embedded(config: &Config) -> &'static str {
     let out = embedding(config).and_then(|node| node.arg("out"));
     out.map_or(Stream::in_model(config).embedded, |out| out.buffer.as_str())
 }
 
-/// Whether a step of `part` writes `buffer`.
+/// Returns whether a step of `part` writes `buffer`.
 pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
     nodes(config, part).any(|node| {
         let mut args = node.args.iter();
@@ -136,7 +136,7 @@ pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
     })
 }
 
-/// The buffer that holds what an encoder says of each position.
+/// Returns the buffer of the encoder output.
 pub(crate) fn hidden(config: &Config) -> &'static str {
     let stream = Stream::in_model(config);
     if writes(config, Part::Last, stream.normalised) {
@@ -146,7 +146,7 @@ pub(crate) fn hidden(config: &Config) -> &'static str {
     }
 }
 
-/// Of nodes, those that compute `targets`, in their order; what `given` holds is computed elsewhere.
+/// Returns the nodes that compute `targets` in their order, given that the buffers `given` are computed elsewhere.
 pub(super) fn computing(
     all: impl Iterator<Item = &'static Node>,
     targets: &[&str],
@@ -176,7 +176,7 @@ pub(super) fn computing(
     kept
 }
 
-/// The weights that a node reads, in the order of its arguments; those that the model lacks are left out.
+/// Returns the weights that a node reads and the model has, in the order of its arguments.
 pub(super) fn weights_of(
     config: &Config,
     node: &'static Node,

@@ -1,7 +1,7 @@
-//! Rows of the rotation of heads: cosines and sines of positions.
+//! Rotary embeddings: the cosines and sines of positions.
 //!
-//! Everything is computed with `f64` steps that have one result in IEEE 754, so that the rows have the same bits
-//! on every machine.
+//! All computations are `f64` steps whose results IEEE 754 defines exactly, so the values have the same bits on every
+//! machine.
 
 use std::f64::consts::{FRAC_2_PI, TAU};
 
@@ -11,18 +11,18 @@ use crate::attributes::Attribute;
 use crate::config::{Config, Turning};
 use crate::{FrequencyFactors, Rope, RopeScaling, Yarn};
 
-/// How the pairs of a head turn.
+/// The rotation of the pairs of a head.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frequencies {
-    /// What positions are multiplied by to give the angle of each pair.
+    /// The angle of each pair per position.
     pub each: Vec<f32>,
-    /// What cosines and sines are multiplied by.
+    /// The factor of cosines and sines.
     pub scale: f32,
 }
 
-/// What positions are multiplied by to give the angles of the pairs of a head, in sequences of at most `positions`.
+/// Returns the angle per position of the pairs of a head, in sequences of at most `positions`.
 ///
-/// For pair `i` of `n` that is `theta^(-i / n)`, rounded to `f32`, stretched, and divided by the factor of the pair.
+/// For pair `i` of `n` it is `theta^(-i / n)`, rounded to `f32`, scaled, and divided by the factor of the pair.
 pub fn frequencies(rope: &Rope, positions: usize) -> Vec<f32> {
     let pairs = rope.rotary_dims / 2;
     let ln_theta = log_f64(rope.theta);
@@ -56,8 +56,8 @@ pub fn frequencies(rope: &Rope, positions: usize) -> Vec<f32> {
     (0..pairs).map(frequency).collect()
 }
 
-/// The frequencies of heads that turn as `turning` says, in sequences of at most `positions`; empty if the model has no
-/// rotation.
+/// Returns the frequencies of heads with the rotation `turning`, in sequences of at most `positions`; empty if the
+/// model has no rotation.
 pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Frequencies {
     let Some(rope) = &config.rope else {
         return Frequencies {
@@ -89,11 +89,12 @@ pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Fr
     }
 }
 
-/// The frequency of a pair by YaRN: that of its wavelength, divided by the factor as far as the pair turns seldom.
+/// Returns the frequency of a pair by YaRN: an interpolation between the original frequency, for pairs with many
+/// rotations in the original context, and that divided by the factor, for pairs with few.
 fn blended(wavelength: f32, pair: usize, (own, rope): (Yarn, &Rope)) -> f32 {
     let dims = rope.rotary_dims as f64;
     let ln_theta = log_f64(rope.theta);
-    // The pair that turns so often in the original context.
+    // The pair that has so many rotations in the original context.
     let turning =
         |often: f64| dims * log_f64(own.original_context as f64 / (often * TAU)) / (2.0 * ln_theta);
     let (mut low, mut high) = (turning(own.beta_fast), turning(own.beta_slow));
@@ -113,7 +114,7 @@ fn blended(wavelength: f32, pair: usize, (own, rope): (Yarn, &Rope)) -> f32 {
 fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {
     let inv = f64::from(frequency);
     match scaling {
-        // Those that are stretched by pair are made elsewhere.
+        // YaRN and LongRoPE are computed per pair, by the caller.
         RopeScaling::None
         | RopeScaling::Dynamic { .. }
         | RopeScaling::Yarn(_)
@@ -139,9 +140,9 @@ fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {
     }
 }
 
-/// Appends the cosines and the sines of one position: a number a pair each.
+/// Appends the cosines and the sines of one position, one for each pair.
 ///
-/// The angle is `position * frequency`, rounded to `f32`; its cosine and sine are rounded to `f32`, and scaled.
+/// The angle is `position * frequency`, rounded to `f32`. Its cosine and sine are rounded to `f32`, and then scaled.
 pub fn append_row(position: usize, own: &Frequencies, cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
     for &frequency in &own.each {
         let angle = position as f32 * frequency;
@@ -151,14 +152,14 @@ pub fn append_row(position: usize, own: &Frequencies, cos: &mut Vec<f32>, sin: &
     }
 }
 
-/// Half of pi in three parts: products of the first two and whole numbers below 2^24 are exact.
+/// Pi / 2 as a sum of three parts. Products of the first two with integers below 2^24 are exact.
 const FRAC_PI_2: [f64; 3] = [
     f64::from_bits(0x3ff9_21fb_5400_0000),
     f64::from_bits(0x3e11_0b46_1100_0000),
     f64::from_bits(0x3c44_c4c6_628b_80dc),
 ];
 
-/// Of the series of the sine behind its first term, in powers of the square.
+/// The Taylor coefficients of the sine after its first term, in powers of the square.
 const SIN: [f64; 7] = [
     -1.0 / 6.0,
     1.0 / 120.0,
@@ -169,7 +170,7 @@ const SIN: [f64; 7] = [
     -1.0 / 1_307_674_368_000.0,
 ];
 
-/// Of the series of the cosine behind its first term.
+/// The Taylor coefficients of the cosine after its first term, in powers of the square.
 const COS: [f64; 8] = [
     -0.5,
     1.0 / 24.0,
@@ -181,7 +182,7 @@ const COS: [f64; 8] = [
     1.0 / 20_922_789_888_000.0,
 ];
 
-/// Sine and cosine of an angle from 0 to 2^24, within 2^-45 of the exact ones.
+/// Returns sine and cosine of an angle from 0 to 2^24, with an error below 2^-45.
 fn sin_cos(angle: f64) -> (f64, f64) {
     let turns = (angle * FRAC_2_PI + 0.5).trunc();
     let [high, middle, low] = FRAC_PI_2;

@@ -1,8 +1,8 @@
-//! The parts of a layer with experts, behind its attention: the steps in front of the experts, an expert, and the steps
-//! behind them.
+//! The modules of a layer with experts after its attention: the steps before the experts, an expert, and the steps
+//! after them.
 //!
-//! A run with a cache computes each expert for its own tokens alone. What the experts of a token make of it is added in
-//! the order of their numbers, from +0, so that the layer has the bits of [`document`](super::document).
+//! A run with a KV cache computes each expert only for its own tokens. The outputs of the experts of a token are added
+//! in the order of their numbers, starting from +0, so the layer has the same bits as [`document`](super::document).
 
 use std::collections::BTreeSet;
 
@@ -19,24 +19,24 @@ use crate::layout::buffers::Buffer;
 use crate::layout::dims::Dim;
 use crate::layout::nodes::{Access, Node, layer_nodes};
 
-/// Where a layer with experts is cut.
+/// The split of a layer with experts.
 #[derive(Debug)]
 pub struct Cut {
-    /// What the steps in front of the experts leave: what experts read, the shares of experts in tokens, and what the
-    /// steps behind the experts read besides. Each is `[tokens, width]`.
+    /// The outputs of the steps before the experts: the input of the experts, the routing weights, and other buffers
+    /// that the steps after the experts read. Each is `[tokens, width]`.
     pub left: Vec<Crossing>,
-    /// Which of `left` the steps behind the experts read, by index.
+    /// The indices in `left` of the buffers that the steps after the experts read.
     pub read: Vec<usize>,
     experts: &'static Node,
     out: &'static str,
 }
 
-/// What crosses a cut.
+/// A buffer that crosses the split.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     /// The buffer.
     pub buffer: &'static str,
-    /// Elements for each token.
+    /// The elements of each token.
     pub width: usize,
 }
 
@@ -47,11 +47,11 @@ fn error(reason: String) -> BuildError {
     }
 }
 
-/// Where layers of the model with experts are cut.
+/// Returns the split of the model's layers with experts.
 ///
 /// # Errors
 ///
-/// A plan without experts, or with steps that do not fit this cut.
+/// Errors if the plan has no experts, or steps that do not fit this split.
 pub fn cut(config: &Config) -> Result<Cut, BuildError> {
     let nodes: Vec<&'static Node> = layer_nodes(config, true).collect();
     let at = nodes.iter().position(|node| node.op() == EXPERTS);
@@ -76,7 +76,7 @@ pub fn cut(config: &Config) -> Result<Cut, BuildError> {
     let wanted: BTreeSet<&str> = behind[1..].iter().flat_map(reads).collect();
     let input_of_layer = Stream::in_model(config).input;
     if wanted.contains(input_of_layer) {
-        let reason = format!("a step behind it reads `{input_of_layer}`");
+        let reason = format!("a step after it reads `{input_of_layer}`");
         return Err(error(reason));
     }
     let mut names = vec![input, routing];
@@ -101,15 +101,17 @@ fn crossing(config: &Config, name: &str) -> Result<Crossing, BuildError> {
             buffer: &own.name,
             width: width.unpadded(config),
         }),
-        Some(_) | None => Err(error(format!("`{name}` is no row for each token"))),
+        Some(_) | None => Err(error(format!(
+            "`{name}` does not have a row for each token"
+        ))),
     }
 }
 
-/// What the steps between attention and the experts make of `tokens` tokens: [`Cut::left`], in its order.
+/// Builds the steps between attention and the experts for `tokens` tokens, with the outputs [`Cut::left`].
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have, a plan whose steps do not fit each other.
+/// Errors if extents are too large for tensors, or steps of the plan do not fit together.
 pub fn route(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (_, mixed) = around_attention(config)?;
     let cut = cut(config)?;
@@ -123,11 +125,11 @@ pub fn route(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph
     b.finish(&nodes, &targets)
 }
 
-/// What an expert makes of `rows` rows, each times its share, which is `[rows, 1]`.
+/// Builds an expert for `rows` rows, whose outputs are multiplied by the routing weights, `[rows, 1]`.
 ///
 /// # Errors
 ///
-/// As [`route`].
+/// See [`route`].
 pub fn expert(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let cut = cut(config)?;
     let mut b = Builder::new(config);
@@ -155,12 +157,12 @@ pub fn expert(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph,
     Ok(b.e.finish(&[out]))
 }
 
-/// What the steps behind the experts make of `tokens` tokens, from what the experts made of them and those of
-/// [`Cut::left`] that are read.
+/// Builds the steps after the experts for `tokens` tokens, from the sum of the experts' outputs and the buffers
+/// [`Cut::read`].
 ///
 /// # Errors
 ///
-/// As [`route`].
+/// See [`route`].
 pub fn merge(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let cut = cut(config)?;
     let read: Vec<Crossing> = cut.read.iter().map(|&at| cut.left[at]).collect();

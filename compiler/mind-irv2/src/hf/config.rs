@@ -1,4 +1,4 @@
-//! `config.json`, as Hugging Face writes it.
+//! Reads the `config.json` of Hugging Face.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_json::{Limits, Value, locate};
@@ -16,41 +16,41 @@ use crate::image::Image;
 use crate::rope::{contradiction, means_the_same};
 use crate::stacks::EncoderSizes;
 
-/// What a configuration says.
+/// The contents of a configuration.
 pub(super) struct RawHfConfig {
-    /// The model, with the defaults of its family.
+    /// The parameters of the model, with the defaults of its family.
     pub(super) parameters: Parameters,
-    /// Whether the width of heads is said; it follows from other numbers without.
+    /// Whether the head size is given; otherwise it follows from other numbers.
     pub(super) head_dim: bool,
-    /// Whether the number of key-value heads is said.
+    /// Whether the number of key-value heads is given.
     pub(super) kv_heads: bool,
-    /// Whether the head is tied, where that is said.
+    /// Whether the output head is tied, if given.
     pub(super) tied: Option<bool>,
     /// The share of each head that rotates.
     pub(super) rotary_factor: f64,
-    /// Whether the header of a weight file says all this, not a `config.json`.
+    /// Whether the source is the header of a weight file instead of a `config.json`.
     pub(super) is_header: bool,
-    /// How weights are stored, where that is said.
+    /// The storage type of weights, if given.
     pub(super) dtype: Option<WeightType>,
-    /// What is read with doubt.
+    /// Warnings.
     pub(super) warnings: Diagnostics,
-    /// Where hyperparameters stand, by their names in documents.
+    /// The locations of hyperparameters, by their keys in documents.
     pub(super) places: Vec<(&'static str, Span)>,
 }
 
-/// Whether the head is the table of embeddings.
+/// The key that states whether the output head is the embedding table.
 pub(super) const TIED: &str = "tie_word_embeddings";
-/// The family of a configuration that names none, which is that of documents that name none.
+/// The family of configurations and documents that name none.
 const NAMELESS: &str = "llama";
-/// Its context where that is absent, too, as in the reference.
+/// The context of a configuration without a family and a context, as in the reference.
 const NAMELESS_CONTEXT: usize = 2048;
-/// The names of classes, by their number.
+/// The key of the names of classes, by their number.
 const LABELS: &str = "id2label";
-/// How many classes there are.
+/// The key of the number of classes.
 const CLASSES: &str = "num_labels";
 
 impl RawHfConfig {
-    /// Where the hyperparameter `key` stands.
+    /// Returns the location of the hyperparameter `key`.
     pub(super) fn span_of(&self, key: &str) -> Option<Span> {
         let place = self.places.iter().find(|(own, _)| *own == key);
         place.map(|(_, span)| *span)
@@ -87,7 +87,7 @@ pub(super) fn read(text: &str, families: Families) -> Result<RawHfConfig, Diagno
     }
 }
 
-/// Reads the key beside a nested configuration that says whether the head is tied.
+/// Reads the tie key next to a nested configuration.
 fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut RawHfConfig>) {
     let Some(outer) = root.get(TIED).filter(|value| !value.is_null()) else {
         return;
@@ -205,7 +205,7 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// How many layers there are; those of a silent decoder without a default are as many as those of its encoder.
+    /// Returns the number of layers. The default for a decoder without one is the number of its encoder.
     fn layers(&mut self, family: Family) -> Option<usize> {
         let is_silent = !self.says(&LAYERS) && family.rules().default_of(LAYERS.ours).is_none();
         if family.encoder().is_some() && is_silent {
@@ -214,7 +214,7 @@ impl<'v> Reader<'v> {
         self.count(&LAYERS)
     }
 
-    /// The encoder of an encoder-decoder; where a configuration is silent it is as the decoder.
+    /// Returns the encoder of an encoder-decoder. Absent values default to those of the decoder.
     fn encoder(
         &mut self,
         (layers, inner, heads, context): (usize, usize, usize, usize),
@@ -268,10 +268,11 @@ impl<'v> Reader<'v> {
         family
     }
 
-    /// The family of a configuration without `model_type`: one with the keys that the description of IR v2 lists is a llama.
+    /// Returns the family of a configuration without `model_type`: `llama` if it has the keys that the description of
+    /// IR v2 lists.
     fn nameless(&mut self, families: Families) -> Option<Family> {
         let keys = [&HIDDEN, &VOCAB, &HEADS, &INTERMEDIATE, &LAYERS];
-        // A misspelt `model_type` is a key that is not known.
+        // The other keys must be known, because an unknown one may be a misspelt `model_type`.
         let mut members = self.config.members().unwrap_or_default().iter();
         let is_plain = members.all(|own| own.key != "architectures" && is_shared(&own.key));
         let is_plain = is_plain && keys.into_iter().all(|key| self.says(key));
@@ -289,7 +290,7 @@ impl<'v> Reader<'v> {
         Some(llama)
     }
 
-    /// How many classes of images there are: the names of `id2label`, else `num_labels`, else two.
+    /// Returns the number of classes of images: that of the names in `id2label`, else `num_labels`, else 2.
     fn classes(&mut self) -> Option<usize> {
         let said = match self.get(CLASSES) {
             Some(value) => Some((CLASSES, value, self.natural(CLASSES, value)?)),
@@ -313,7 +314,7 @@ impl<'v> Reader<'v> {
         Some(names.len())
     }
 
-    /// The width of the MLP.
+    /// Returns the width of the MLP.
     fn inner(&mut self, family: Family, hidden: Option<usize>) -> Option<usize> {
         match family.rules().mlp_ratio {
             Some(ratio) if !self.says(&INTERMEDIATE) => hidden?.checked_mul(ratio),
@@ -321,7 +322,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// How many key-value heads there are, and whether that is said; `null` is as many as query heads.
+    /// Returns the number of key-value heads, and whether it is given; `null` means the number of query heads.
     fn kv_heads(&mut self, heads: Option<usize>) -> Option<(usize, bool)> {
         if let Some((name, value)) = self.find(&KV_HEADS) {
             return Some((self.natural(name, value)?, true));
@@ -335,7 +336,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// The weights that a checkpoint may lack and the model has.
+    /// Returns the optional weights that the model has.
     fn biases(&mut self, family: Family) -> Biases {
         let mut names: Vec<&str> = Vec::new();
         for rule in &family.rules().biases {
@@ -346,7 +347,7 @@ impl<'v> Reader<'v> {
         family.biases(&names)
     }
 
-    /// The layers that do not rotate; `None` after an error.
+    /// Returns the layers without rotation; `None` after an error.
     fn no_rope_layers(&mut self, family: Family, layers: usize, sliding: Layers) -> Option<Layers> {
         let (list, interval, default) = match &family.rules().no_rope {
             NoRope::Never => return Some(Layers::NONE),
@@ -396,8 +397,8 @@ fn is_shared(key: &str) -> bool {
     shared_keys().iter().any(|row| row.key == key)
 }
 
-/// How many elements of a head rotate.
+/// Returns the number of rotated elements of a head.
 pub(super) fn rotary_dims(head_dim: usize, factor: f64) -> usize {
-    // Whatever the factor, the configuration's check has the last word.
+    // Any factor is accepted here, because the check of the configuration validates the result.
     (head_dim as f64 * factor) as usize
 }

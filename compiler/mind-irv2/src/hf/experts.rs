@@ -1,4 +1,4 @@
-//! What a `config.json` says of experts.
+//! Reads the experts of a `config.json`.
 
 use super::reader::Reader;
 use crate::attributes::Layers;
@@ -7,7 +7,7 @@ use crate::experts::Experts;
 use crate::family::{Count, Family};
 
 impl Reader<'_> {
-    /// The experts of a model, if it has some; outside, `None` after an error. `width` is that of its MLP.
+    /// Returns the experts of a model, if it has some; the outer `None` follows an error. `width` is that of its MLP.
     pub(super) fn experts(
         &mut self,
         family: Family,
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// A number that one of several keys says.
+    /// Returns a number that one of several keys gives, or its default.
     fn said_count(&mut self, own: &Count) -> Option<usize> {
         for key in &own.keys {
             if let Some(value) = self.get(key) {
@@ -65,7 +65,7 @@ impl Reader<'_> {
         Some(own.default)
     }
 
-    /// The layers that an array lists.
+    /// Returns the layers that an array lists.
     fn layers_of(&mut self, key: &str) -> Option<Layers> {
         let Some(value) = self.get(key) else {
             return Some(Layers::NONE);

@@ -1,4 +1,4 @@
-//! The configuration that a GGUF file carries in its header.
+//! Reads the configuration in the header of a GGUF file.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::scalar::math::log_f64;
@@ -13,13 +13,13 @@ use crate::config::{Biases, Parameters, Rope, RopeScaling, Yarn};
 use crate::experts::Experts;
 use crate::family::{Base, Families, Family, WindowRule};
 
-/// Why a window limits a run.
+/// The help for a context that is limited to the window.
 const WINDOW_HELP: &str = "every position sees all others then; neither the header nor the family says which layers have the window";
 
-/// The keys of an architecture.
+/// The keys of an architecture in a header.
 struct Keys<'s, 'a> {
     source: &'s Source<'a>,
-    /// The word that they begin with.
+    /// The name of the architecture, with which they begin.
     word: &'s str,
 }
 
@@ -38,7 +38,7 @@ impl Keys<'_, '_> {
         self.error(codes::KIND, message)
     }
 
-    /// The number at `key`; `None` if it is absent.
+    /// Returns the number at `key`; `None` if it is absent.
     fn real(&self, key: &str) -> Result<Option<f64>, Diagnostics> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -48,7 +48,7 @@ impl Keys<'_, '_> {
             .ok_or_else(|| self.wrong(key, value, "a number"))
     }
 
-    /// The whole number at `key`; `None` if it is absent.
+    /// Returns the integer at `key`; `None` if it is absent.
     fn natural(&self, key: &str) -> Result<Option<usize>, Diagnostics> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -78,7 +78,8 @@ impl Keys<'_, '_> {
 ///
 /// # Errors
 ///
-/// Another kind of file, another architecture, a missing key, one of another type, what makes another model of it.
+/// Errors if the file is not GGUF, its architecture is not supported, a key is missing or has the wrong type, or a
+/// value denotes another model.
 pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfig, Diagnostics> {
     let word = source.file.meta("general.architecture");
     let word = word.and_then(MetaValue::text).unwrap_or_default();
@@ -91,7 +92,7 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         .iter()
         .filter(|family| gguf_architecture(*family) == Some(word));
     let own: Vec<Family> = own.collect();
-    // One word may stand for a family with experts and for one without.
+    // One architecture name may denote a family with experts and one without.
     let has_experts = keys.natural(EXPERT_COUNT)?.is_some_and(|count| count > 0);
     let fits = |family: &&Family| family.rules().experts.is_some() == has_experts;
     let family = own.iter().find(fits).or(own.first()).copied();
@@ -169,15 +170,15 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
     })
 }
 
-/// How many experts a layer has.
+/// The key of the number of experts in a layer.
 const EXPERT_COUNT: &str = "expert_count";
 
-/// Whether means are subtracted where the family normalises.
+/// Returns whether the normalisations of the family subtract the mean.
 pub(super) fn is_centred(family: Family) -> bool {
     family.nodes().any(|node| node.op() == "layernorm")
 }
 
-/// The experts that a header says.
+/// Returns the experts that a header describes.
 fn experts(
     keys: &Keys<'_, '_>,
     family: Family,
@@ -208,7 +209,7 @@ fn experts(
     }))
 }
 
-/// The numbers that steps of the family read.
+/// Returns the attributes that steps of the family read.
 fn attributes(
     keys: &Keys<'_, '_>,
     family: Family,
@@ -238,8 +239,8 @@ fn attributes(
     Ok(attributes)
 }
 
-/// The positions that a run may have, and the window of all layers, if they have one. Where the family does not say which
-/// layers have it, a run has no more positions than it lets each of them see, which is warned of.
+/// Returns the most positions of a sequence, and the window of all layers, if they have one. If the family does not
+/// determine which layers have the window, sequences are limited to the window, with a warning.
 fn window(
     keys: &Keys<'_, '_>,
     family: Family,
@@ -265,7 +266,7 @@ fn window(
 
 /// # Errors
 ///
-/// Heads of v that are wider or narrower than those of q and k.
+/// Errors if the heads of v do not have the width of those of q and k.
 fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics> {
     let key = "attention.value_length";
     match keys.natural(key)? {
@@ -282,7 +283,7 @@ fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics>
 
 /// # Errors
 ///
-/// Refuses an encoder whose positions see earlier ones alone.
+/// Errors if an encoder has causal attention.
 fn sees_all(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
     let key = "attention.causal";
     match keys.get(key) {
@@ -297,11 +298,11 @@ fn sees_all(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
     }
 }
 
-/// How the rotation is stretched: by the factors of two tensors, or linearly unless the header says otherwise.
+/// Returns the frequency scaling: by the factors in two tensors, or linear unless the header has another type.
 ///
 /// # Errors
 ///
-/// Another kind of stretching; two keys that say different factors; factors that cannot be read.
+/// Errors if the type is not supported, two keys state different factors, or factors cannot be read.
 fn scaling(keys: &Keys<'_, '_>, context: usize) -> Result<RopeScaling, Diagnostics> {
     let attention = "rope.scaling.attn_factor";
     let attention_factor = keys.real(attention)?.unwrap_or(1.0);
@@ -363,7 +364,7 @@ fn scaling(keys: &Keys<'_, '_>, context: usize) -> Result<RopeScaling, Diagnosti
     }
 }
 
-/// The rows of the table of embeddings, which files that were padded have more of than they say.
+/// Returns the rows of the embedding table, of which padded files have more than they declare.
 fn vocab_size(
     keys: &Keys<'_, '_>,
     family: Family,
@@ -382,10 +383,10 @@ fn vocab_size(
     Ok(rows)
 }
 
-/// The table of kinds of tokens.
+/// The token type table.
 const KINDS: &str = "token_type_emb";
 
-/// The rows of a table that the model has once, if the file has it.
+/// Returns the rows of a global table, if the file has it.
 fn rows(keys: &Keys<'_, '_>, family: Family, table: &'static str) -> Option<usize> {
     let sources = std::slice::from_ref(keys.source);
     let index = Index::new(family, sources, &mut Diagnostics::new());

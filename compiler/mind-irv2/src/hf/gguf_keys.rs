@@ -1,7 +1,7 @@
-//! What becomes of each key of a GGUF header, as one table.
+//! How each key of a GGUF header is handled, as one table.
 //!
-//! A key that the reference (`llama.cpp`) reads for the supported architectures is read or refused; what it does not
-//! read is passed over for a written reason, or named in a warning.
+//! A key that the reference (`llama.cpp`) reads for the supported architectures is read or rejected. A key that the
+//! reference does not read is ignored for a documented reason, or reported in a warning.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::MetaValue;
@@ -12,34 +12,34 @@ use crate::checkpoint::Source;
 use crate::codes;
 use crate::family::Family;
 
-/// What becomes of a key.
+/// How a key is handled.
 pub(super) enum Use {
     /// It is read.
     Read,
-    /// Another value than that of the absent key is refused.
+    /// Values other than the default of the absent key are rejected.
     Refused {
-        /// Whether a value is that of the absent key.
+        /// Returns whether a value is the default.
         says_nothing: fn(&MetaValue) -> bool,
-        /// Why another one is refused.
+        /// The reason why other values are rejected.
         reason: &'static str,
     },
-    /// Some families read it; others refuse another value than that of the absent key.
+    /// Some families read it; others reject values other than the default of the absent key.
     ReadBy {
-        /// Whether a family reads it.
+        /// Returns whether a family reads it.
         family: fn(Family) -> bool,
-        /// Whether a value is that of the absent key.
+        /// Returns whether a value is the default.
         says_nothing: fn(&MetaValue) -> bool,
-        /// Why another one is refused.
+        /// The reason why other values are rejected.
         reason: &'static str,
     },
-    /// It is read where the rotation is of a kind that headers may name, and changes nothing elsewhere.
+    /// It is read for certain types of rotation, and has no effect for others.
     OfRotation(&'static str),
-    /// It changes no logit, for this reason.
+    /// It does not change logits, for this reason.
     Ignored(&'static str),
 }
 
 impl Use {
-    /// Why the key changes nothing, if it does not.
+    /// Returns the reason why the key has no effect, if it has none.
     pub(super) fn reason(&self) -> Option<&'static str> {
         match *self {
             Use::Ignored(reason) | Use::OfRotation(reason) => Some(reason),
@@ -48,7 +48,7 @@ impl Use {
     }
 }
 
-/// A row of a table.
+/// A key and how it is handled.
 pub(super) struct Row {
     pub(super) key: &'static str,
     pub(super) becomes: Use,
@@ -152,10 +152,10 @@ fn is_model(value: &MetaValue) -> bool {
 const EXPERTS: &str = "layers of the family have one MLP";
 const CAUSAL: &str = "a position sees those in front of it";
 const SCALES: &str = "the architecture has no such factor";
-const YARN: &str = "rotations of type yarn are not";
-const PARTS: &str = "a part of a model is none without the others";
+const YARN: &str = "only the default value is supported";
+const PARTS: &str = "this is one shard of a split model; all shards are needed";
 
-/// Keys below the word of the architecture.
+/// The keys that begin with the name of the architecture.
 pub(super) const KEYS: &[Row] = &[
     read("context_length"),
     read("embedding_length"),
@@ -229,7 +229,11 @@ pub(super) const KEYS: &[Row] = &[
         "the head makes logits of tokens",
     ),
     read("rope.scaling.attn_factor"),
-    refused("rope.scaling.alpha", is_zero, "such a rotation is not"),
+    refused(
+        "rope.scaling.alpha",
+        is_zero,
+        "only the default value is supported",
+    ),
     refused("rope.scaling.yarn_ext_factor", is_zero, YARN),
     refused("rope.scaling.yarn_attn_factor", is_one, YARN),
     refused("rope.scaling.yarn_log_multiplier", is_zero, YARN),
@@ -259,7 +263,7 @@ pub(super) const KEYS: &[Row] = &[
     ),
 ];
 
-/// Keys that belong to no architecture.
+/// The keys that do not depend on the architecture.
 pub(super) const OTHERS: &[Row] = &[
     read("general.architecture"),
     read("general.alignment"),
@@ -269,7 +273,7 @@ pub(super) const OTHERS: &[Row] = &[
     refused("split.no", is_zero, PARTS),
 ];
 
-/// Beginnings of keys that belong to no architecture and change no logit.
+/// Prefixes of keys that do not depend on the architecture and do not change logits, with the reasons.
 pub(super) const IGNORED_PREFIXES: &[(&str, &str)] = &[
     (
         "general.",
@@ -282,9 +286,9 @@ pub(super) const IGNORED_PREFIXES: &[(&str, &str)] = &[
     ("quantize.", "a note on how the file was quantised"),
 ];
 
-/// Refuses what would make another model of it and warns of what nothing reads.
+/// Rejects values that denote another model, and warns of keys that are not read.
 ///
-/// Keys of other tools, below words that are neither the architecture's nor GGUF's, are passed over.
+/// Keys of other tools, which begin neither with the name of the architecture nor with a name of GGUF, are ignored.
 pub(super) fn check(source: &Source<'_>, (word, family): (&str, Family), found: &mut Diagnostics) {
     for (key, value) in source.file.metadata() {
         let own = key.strip_prefix(word).and_then(|key| key.strip_prefix('.'));

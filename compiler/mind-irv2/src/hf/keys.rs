@@ -1,4 +1,4 @@
-//! What becomes of each key of a `config.json`: the table that families share, and what a family says otherwise.
+//! How each key of a `config.json` is handled: by the table that families share, and by the rules of a family.
 
 use mind_diag::{Diagnostic, Severity};
 use mind_json::Member;
@@ -8,7 +8,7 @@ use crate::codes;
 use crate::family::{Becomes, Family, is_one_of, shared_keys};
 
 impl Reader<'_> {
-    /// Refuses what would make another model of it and warns of what nothing reads.
+    /// Rejects values that denote another model, and warns of keys that are not read.
     pub(super) fn known_keys(&mut self, family: Family) {
         for member in self.config.members().unwrap_or_default() {
             let inner = member.value.members();
@@ -22,7 +22,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Does so for one key, which the family calls `key`.
+    /// Checks one key, which is called `key` in the rules of the family.
     fn known_key(&mut self, family: Family, member: &Member, key: &str) {
         let rules = family.rules();
         let value = &member.value;

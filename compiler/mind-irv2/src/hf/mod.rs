@@ -1,4 +1,4 @@
-//! From a model's `config.json` and the headers of its weight files to a document.
+//! Converts the `config.json` of a model and the headers of its weight files to a document.
 
 mod config;
 mod experts;
@@ -20,16 +20,18 @@ use crate::config::{Config, ConfigError};
 use crate::family::{Architecture, Families, Family, shared_keys};
 use crate::schema::{Document, Foreign, WeightTypes};
 
-/// The document of the model that `config`, the text of a `config.json`, describes; it is of one of `families`.
+/// Returns the document of the model that `config`, the text of a `config.json`, describes. Its family must be among
+/// `families`.
 ///
-/// With weight files their headers win over it: they say which biases there are, whether the head is tied where the
-/// configuration does not, the width of heads, and how numbers are stored. Without `config` a single GGUF file says
-/// everything. Warnings come with the document.
+/// If there are weight files, their headers take precedence, because a configuration may leave things out: they
+/// determine which biases exist, whether the output head is tied (if the configuration does not state it), the head
+/// size, and how weights are stored. Without `config`, a single GGUF file must describe everything. Warnings are
+/// returned with the document.
 ///
 /// # Errors
 ///
-/// E4201 no JSON, E4202 a missing key, E4205 a number out of its range, E4211 a model that is not supported,
-/// by key and value; tensors as [`Checkpoint::new`].
+/// Errors by key and value: E4201 if the text is not JSON, E4202 for a missing key, E4205 for a number out of its
+/// range, E4211 if the model is not supported. For tensors see [`Checkpoint::new`].
 pub fn document(
     config: Option<&str>,
     sources: &[Source<'_>],
@@ -66,10 +68,11 @@ pub fn document(
     Ok((document, said.warnings))
 }
 
-/// A key, and why it changes nothing; `None` for one that is read or refused.
+/// A key, and the reason why it has no effect; `None` if it is read or rejected.
 pub type KnownKey = (&'static str, Option<&'static str>);
 
-/// Whether `family` reads the key of a `config.json`, refuses it, or passes it over for a written reason.
+/// Returns whether the key of a `config.json` is known: `family` reads it, rejects it, or ignores it for a documented
+/// reason.
 pub fn knows_key(family: Family, key: &str) -> bool {
     let rules = family.rules();
     let is_refused = rules.refuses.iter().any(|own| own.key == key);
@@ -77,20 +80,20 @@ pub fn knows_key(family: Family, key: &str) -> bool {
     is_own || shared_keys().iter().any(|row| row.key == key)
 }
 
-/// The keys of a `config.json` that are known.
+/// Returns the known keys of a `config.json`.
 pub fn config_keys() -> impl Iterator<Item = KnownKey> {
     shared_keys()
         .iter()
         .map(|row| (row.key.as_str(), row.reason()))
 }
 
-/// The keys of a GGUF header that are known, below the word of the architecture.
+/// Returns the known keys of a GGUF header that begin with the name of the architecture.
 pub fn architecture_keys() -> impl Iterator<Item = KnownKey> {
     let rows = gguf_keys::KEYS.iter();
     rows.map(|row| (row.key, row.becomes.reason()))
 }
 
-/// The other keys of a GGUF header that are known, and the beginnings of those that change nothing.
+/// Returns the other known keys of a GGUF header, and the prefixes of keys without effect.
 pub fn header_keys() -> impl Iterator<Item = KnownKey> {
     let rows = gguf_keys::OTHERS.iter();
     let rows = rows.map(|row| (row.key, row.becomes.reason()));
@@ -108,7 +111,7 @@ fn out_of_range(errors: &[ConfigError], said: &config::RawHfConfig) -> Diagnosti
     found
 }
 
-/// What every document says of itself.
+/// Returns the notes that every document of an architecture has.
 fn notes(architecture: Architecture) -> Vec<String> {
     let notes = match architecture {
         Architecture::Decoder => [

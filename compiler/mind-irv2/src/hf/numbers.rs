@@ -1,11 +1,11 @@
-//! Numbers and words that steps of a plan read.
+//! Reads the attributes and the activation that steps of a plan need.
 
 use super::reader::Reader;
 use crate::attributes::{Activation, Attributes};
 use crate::family::{Base, Family, How};
 
 impl Reader<'_> {
-    /// The numbers that steps read; `None` after an error.
+    /// Returns the attributes that steps read; `None` after an error.
     pub(super) fn attributes(&mut self, family: Family, hidden_size: usize) -> Option<Attributes> {
         let mut attributes = Attributes::default();
         for rule in &family.rules().numbers {
@@ -55,7 +55,7 @@ impl Reader<'_> {
         Some(attributes)
     }
 
-    /// What the MLP does in between; `None` after an error.
+    /// Returns the activation function of the MLP; `None` after an error.
     pub(super) fn activation(&mut self, family: Family) -> Option<Activation> {
         let Some(rule) = &family.rules().activation else {
             return Some(Activation::default());

@@ -1,4 +1,4 @@
-//! Members of a configuration, with what is wrong with them.
+//! Reads members of a configuration, and reports errors.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_json::Value;
@@ -7,7 +7,7 @@ use crate::codes;
 use crate::family::Family;
 use crate::rope::{contradiction, means_the_same};
 
-/// A hyperparameter with the keys that configurations have for it.
+/// A hyperparameter with its keys in configurations.
 pub(super) struct Key {
     pub(super) ours: &'static str,
     theirs: &'static [&'static str],
@@ -46,17 +46,17 @@ pub(super) const ENCODER_HEADS: Key = key("encoder_attention_heads", &["encoder_
 pub(super) const SOURCE: Key = key("source_window", &["max_source_positions"]);
 pub(super) const EPS: Key = key("rms_norm_eps", &["rms_norm_eps"]);
 
-/// A configuration, what was found in it, and where its hyperparameters stand.
+/// A configuration, the diagnostics found in it, and the locations of its hyperparameters.
 pub(super) struct Reader<'v> {
     pub(super) config: &'v Value,
     pub(super) found: Diagnostics,
     pub(super) places: Vec<(&'static str, Span)>,
-    /// The family, once it is known: it may have other keys.
+    /// The family, once it is known, because families may have their own keys.
     pub(super) family: Option<Family>,
 }
 
 impl<'v> Reader<'v> {
-    /// A reader that has found nothing yet.
+    /// Creates a reader without diagnostics.
     pub(super) fn new(config: &'v Value) -> Reader<'v> {
         Reader {
             config,
@@ -66,7 +66,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// What configurations call a hyperparameter.
+    /// Returns the keys of a hyperparameter in configurations.
     fn keys(&self, key: &Key) -> Vec<&'static str> {
         let own = self.family.and_then(|own| own.rules().keys_of(key.ours));
         match own {
@@ -81,7 +81,7 @@ impl<'v> Reader<'v> {
             .any(|own| self.config.get(own).is_some())
     }
 
-    /// Whether a key of the hyperparameter has a value.
+    /// Returns whether a key of the hyperparameter has a value.
     pub(super) fn says(&self, key: &Key) -> bool {
         self.keys(key).iter().any(|own| self.get(own).is_some())
     }
@@ -90,13 +90,13 @@ impl<'v> Reader<'v> {
         self.found.push(Diagnostic::error(span, message).code(code));
     }
 
-    /// The value of `key`, whose parts behind a `/` are keys of objects within each other; `None` if it is absent.
+    /// Returns the value of `key`, which is a path of nested keys separated by `/`; `None` if it is absent.
     pub(super) fn at(&self, key: &str) -> Option<&'v Value> {
         let mut parts = key.split('/');
         parts.try_fold(self.config, |value, part| value.get(part))
     }
 
-    /// The value of `key`; `None` if it is absent or `null`.
+    /// Returns the value of `key`; `None` if it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<&'v Value> {
         self.at(key).filter(|value| !value.is_null())
     }
@@ -114,7 +114,8 @@ impl<'v> Reader<'v> {
         self.push(codes::UNSUPPORTED, value.span, message);
     }
 
-    /// The first of the keys that stands there; another one of them with another value is reported.
+    /// Returns the first key of a hyperparameter that is present, with its value. Other keys with different values are
+    /// reported.
     pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
         let present = |own: &'static str| Some((own, self.get(own)?));
         let said: Vec<_> = self.keys(key).into_iter().filter_map(present).collect();

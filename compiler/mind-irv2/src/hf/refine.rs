@@ -1,4 +1,4 @@
-//! What the headers of weight files say of a model, which wins over its configuration.
+//! Refines the description of a model by the headers of its weight files, which take precedence over its configuration.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::Container;
@@ -10,11 +10,11 @@ use crate::codes;
 use crate::config::{Biases, Parameters, Rope, RopeScaling};
 use crate::family::{Families, Family};
 
-/// The model as its weight files have it, and whether they keep q, k and v in one matrix.
+/// Returns the model as its weight files have it, and whether they fuse q, k and v in one matrix.
 ///
 /// # Errors
 ///
-/// Tensors that no supported model has, headers that say another model than the configuration.
+/// Errors if the family does not have a tensor, or headers contradict the configuration.
 pub(super) fn parameters(
     said: &mut RawHfConfig,
     sources: &[Source<'_>],
@@ -66,7 +66,7 @@ pub(super) fn parameters(
     Ok((parameters, fused.is_some()))
 }
 
-/// A warning of a head for a task, which the model does not compute.
+/// Returns a warning about a task head, which the model does not compute.
 fn unread_head(index: &Index<'_, '_>) -> Option<Diagnostic> {
     let (first, others) = index.task_heads.split_first()?;
     let message = match others.len() {
@@ -79,13 +79,13 @@ fn unread_head(index: &Index<'_, '_>) -> Option<Diagnostic> {
     Some(found.help("vectors are those of the encoder; scores of the head, as of a reranker or a classifier, are not computed"))
 }
 
-/// A quotient without remainder.
+/// Returns the quotient if there is no remainder.
 fn divided((rows, parts): (usize, usize)) -> Option<usize> {
     let quotient = rows.checked_div(parts)?;
     (quotient > 0 && quotient * parts == rows).then_some(quotient)
 }
 
-/// Whether the head is the table of embeddings: a head of its own that differs from the table is the model's, as in
+/// Returns whether the output head is the embedding table. A separate head that differs from the table is used, as in
 /// the reference.
 fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
     if said.parameters.family.is_encoder() {
@@ -109,18 +109,18 @@ fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
     }
 }
 
-/// The rotation with the factors that the file of a header divides frequencies by.
+/// Returns the rotation, with the frequency divisors of a weight file if its header is the configuration.
 ///
 /// # Errors
 ///
-/// Factors that cannot be read.
+/// Errors if the divisors cannot be read.
 fn rotation(
     said: &RawHfConfig,
     head_dim: usize,
     rope: Rope,
     sources: &[Source<'_>],
 ) -> Result<Rope, Diagnostics> {
-    // A header says a number of elements, which rounding must not change; the share counts for another width.
+    // A header states the number of elements, which must not be rounded. If the head size changed, the share applies.
     let is_as_said = said.is_header && head_dim == said.parameters.head_dim;
     let rope = Rope {
         rotary_dims: if is_as_said {
@@ -137,11 +137,11 @@ fn rotation(
     Ok(Rope { factors, ..rope })
 }
 
-/// Checks the headers of GGUF files that stand beside a configuration.
+/// Checks the headers of GGUF files against the configuration.
 ///
 /// # Errors
 ///
-/// A header that no supported model has, or that says another model.
+/// Errors if a header is not supported, or describes another model.
 fn check_headers(
     own: &Parameters,
     sources: &[Source<'_>],
@@ -194,7 +194,7 @@ fn check_headers(
     Ok(())
 }
 
-/// What every frequency is divided by.
+/// Returns the divisor of all frequencies.
 fn linear_factor(own: &Parameters) -> f64 {
     match own.rope.map(|rope| rope.scaling) {
         Some(RopeScaling::Linear { factor }) => factor,
@@ -209,12 +209,12 @@ fn linear_factor(own: &Parameters) -> f64 {
     }
 }
 
-/// What cosines and sines are multiplied by.
+/// Returns the factor of cosines and sines.
 fn attention_factor(own: &Parameters) -> f64 {
     own.rope.map_or(1.0, |rope| rope.scaling.attention_factor())
 }
 
-/// Warns of biases that a checkpoint has and the configuration leaves out, or the other way round.
+/// Warns of biases that only the checkpoint or only the configuration has.
 fn compare_biases(own: &Parameters, found: &Biases, warnings: &mut Diagnostics) {
     let family: Family = own.family;
     let by_checkpoint = |name: &String| {

@@ -1,4 +1,4 @@
-//! What a `config.json` says of rotary embeddings, in one place or in several.
+//! Reads the rotary embeddings of a `config.json`, which may describe them in several places.
 
 use mind_diag::{Diagnostic, Severity};
 use mind_json::Value;
@@ -9,29 +9,30 @@ use crate::config::RopeScaling;
 use crate::family::Family;
 use crate::rope::{DEFAULT_THETA, ORIGINAL_CONTEXT, contradiction, keys, means_the_same, scaling};
 
-/// The objects that say how heads rotate: that of `transformers` 5 and that of earlier releases.
+/// The keys of objects that describe the rotation, of `transformers` 5 and of earlier releases.
 const NESTED: [&str; 2] = ["rope_parameters", "rope_scaling"];
-/// Keys in such an object or beside it.
+/// Keys that are in this object or next to it.
 const THETA: &str = "rope_theta";
 const PARTIAL: &str = "partial_rotary_factor";
 
-/// How heads rotate.
+/// The rotation of heads.
 pub(super) struct Rotation {
     /// The base of the frequencies.
     pub(super) theta: f64,
-    /// How they are stretched.
+    /// The scaling of the frequencies.
     pub(super) scaling: RopeScaling,
-    /// The share of each head that rotates.
+    /// The rotated share of each head.
     pub(super) share: f64,
-    /// The base in layers with a window, where it differs.
+    /// The base in layers with a window, if the family has one.
     pub(super) local: Option<f64>,
 }
 
-/// A value with the path of its key.
+/// A value, with the path of its key.
 type RawHfConfig<'v> = (String, &'v Value);
 
 impl<'v> Reader<'v> {
-    /// How heads of `family` rotate, if they do, in a context of `positions`; outside, `None` after an error.
+    /// Returns the rotation of `family`, if it has one, for a context of `positions`; the outer `None` follows an
+    /// error.
     pub(super) fn rope(
         &mut self,
         family: Family,
@@ -100,7 +101,7 @@ impl<'v> Reader<'v> {
         }))
     }
 
-    /// The objects that say how heads rotate in layers without and with a window, where the family has both.
+    /// Returns the objects that describe the rotation in layers without and with a window, if the family has both.
     fn by_type(&mut self, has_both: bool) -> Option<(&'static str, [&'v Value; 2])> {
         let key = NESTED[0];
         let object = self.get(key).filter(|_| has_both)?;
@@ -119,7 +120,7 @@ impl<'v> Reader<'v> {
         Some((key, [whole, sliding]))
     }
 
-    /// The object that says how heads rotate, if there is one; outside, `None` after an error.
+    /// Returns the object that describes the rotation, if there is one; the outer `None` follows an error.
     fn rope_object(&mut self) -> Option<Option<(&'static str, &'v Value)>> {
         let mut objects = Vec::new();
         for key in NESTED {
@@ -141,7 +142,7 @@ impl<'v> Reader<'v> {
         Some(objects.first().copied())
     }
 
-    /// The number that every place of a key says; `default` if none does, `None` after an error.
+    /// Returns the number on which all places of a key agree, or `default` if it is absent; `None` after an error.
     fn agreed<const N: usize>(
         &mut self,
         key: &'static str,
@@ -164,7 +165,7 @@ impl<'v> Reader<'v> {
         Some(number)
     }
 
-    /// The share of a head that rotates in `family`, which a family may not read.
+    /// Returns the rotated share of a head in a family that only rotates whole heads, and reports other shares.
     fn share_of(&mut self, family: Family, share: f64, scaling: RopeScaling) -> f64 {
         if share == 1.0 {
             return share;
@@ -185,7 +186,7 @@ impl<'v> Reader<'v> {
         1.0
     }
 
-    /// Warns of members that the rotation of the object does not read.
+    /// Warns of members that this type of rotation does not read.
     fn unread_members(&mut self, key: &str, value: &Value, scaling: RopeScaling) {
         let beside = [THETA, PARTIAL];
         for member in value.members().unwrap_or_default() {
@@ -201,7 +202,7 @@ impl<'v> Reader<'v> {
     }
 }
 
-/// The first member in which two objects differ.
+/// Returns an error about the first member in which two objects differ.
 fn differing(
     (one, first): (&'static str, &Value),
     (two, second): (&'static str, &Value),

@@ -1,4 +1,4 @@
-//! Sliding windows of attention.
+//! Reads sliding windows of attention.
 
 use mind_diag::{Diagnostic, Span};
 use mind_json::Value;
@@ -13,7 +13,7 @@ const WIDTH: &str = "sliding_window";
 
 /// The window of a model's attention.
 pub(super) struct Window {
-    /// The positions that a query sees, itself included; 0 without a window.
+    /// The number of positions that a query sees, including its own; 0 without a window.
     pub(super) width: usize,
     /// The layers that have it.
     pub(super) layers: Layers,
@@ -27,8 +27,8 @@ impl Window {
 }
 
 impl<'v> Reader<'v> {
-    /// The window of attention; `None` after an error. One that is as wide as the context is none, unless which layers
-    /// have it says more.
+    /// Returns the window of attention; `None` after an error. A window as large as the context is dropped, unless its
+    /// layers also differ in other ways.
     pub(super) fn window(
         &mut self,
         family: Family,
@@ -87,7 +87,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// The layers that have a window where nothing lists them; `None` after an error.
+    /// Returns the layers with a window for a configuration that does not list them; `None` after an error.
     fn layers_by_rule(&mut self, rule: &WindowRule, layers: usize) -> Option<Layers> {
         let mut said = |key: &str, default: usize| match self.get(key) {
             Some(value) => self.natural(key, value),
@@ -114,7 +114,7 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// The layers that `layer_types` says to have a window, after the list has been checked; `None` without a list.
+    /// Checks `layer_types`, and returns the layers for which it states a window; `None` without the list.
     fn sliding_types(&mut self, layers: usize) -> Option<Sliding<'v>> {
         let types = self.get(LAYER_TYPES)?;
         let Some(elements) = types.elements() else {
@@ -147,7 +147,7 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// Reports a sliding layer where `key` says that there is no window.
+    /// Reports a layer with a window although `key` states that there is none.
     fn no_window(&mut self, layer: &Value, key: &str) {
         let found = self.config.get(key);
         let value = found.map_or("absent".to_owned(), Value::describe);
@@ -162,9 +162,9 @@ impl<'v> Reader<'v> {
     }
 }
 
-/// The layers that a list says to have a window.
+/// The layers with a window in a list.
 struct Sliding<'v> {
     layers: Layers,
-    /// The element of the first one.
+    /// The first element of these layers.
     first: Option<&'v Value>,
 }

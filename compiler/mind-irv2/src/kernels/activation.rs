@@ -1,4 +1,4 @@
-//! What the MLP does to each element in between.
+//! Activation functions of the MLP.
 
 use mind_core::ops::elementwise::{Add, Gelu, Mul, Relu, Sigmoid, Tanh};
 use mind_ir::ValueId;
@@ -12,7 +12,7 @@ pub(super) fn swiglu(call: &mut Call<'_>) -> Built<()> {
     gated(call, "swiglu_out", Activation::Silu)
 }
 
-/// The activation that the configuration names of a gate, times what it gates.
+/// `activation(gate) up`, with the activation of the configuration.
 pub(super) fn gated_activation(call: &mut Call<'_>) -> Built<()> {
     gated(call, "act_out", call.config.activation)
 }
@@ -20,7 +20,7 @@ pub(super) fn gated_activation(call: &mut Call<'_>) -> Built<()> {
 fn gated(call: &mut Call<'_>, out: &str, activation: Activation) -> Built<()> {
     let &[gate, up] = call.all("fc1_out") else {
         let count = call.all("fc1_out").len();
-        let reason = format!("`fc1_out` has {count} values, expected a gate and what it gates");
+        let reason = format!("`fc1_out` has {count} values, expected 2 (gate and up)");
         return Err(call.error(reason));
     };
     let bent = activated(call.e, gate, activation)?;
@@ -29,7 +29,7 @@ fn gated(call: &mut Call<'_>, out: &str, activation: Activation) -> Built<()> {
     Ok(())
 }
 
-/// The activation that the configuration names, of each element.
+/// `activation(x)`, with the activation of the configuration.
 pub(super) fn activation(call: &mut Call<'_>) -> Built<()> {
     let (x, own) = (call.get("fc1_out", 2)?, call.config.activation);
     let y = activated(call.e, x, own)?;

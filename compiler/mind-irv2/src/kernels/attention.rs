@@ -1,4 +1,4 @@
-//! Attention.
+//! Attention kernels.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::elementwise::{Add, Div, Mul, Tanh};
@@ -11,19 +11,19 @@ use crate::attributes::Attribute;
 use crate::config::Config;
 use crate::graph::emit::{Built, Emitter, fixed};
 
-/// What queries make of the keys and values that they see.
+/// Causal attention.
 pub(super) fn attention(call: &mut Call<'_>) -> Built<()> {
     let mask = call.ambient(ambient::MASK)?;
     masked(call, Some(mask))
 }
 
-/// The same without a mask where all keys are seen.
+/// Bidirectional attention, with a mask if there is one.
 pub(super) fn bidirectional(call: &mut Call<'_>) -> Built<()> {
     let mask = call.maybe_ambient(ambient::MASK);
     masked(call, mask)
 }
 
-/// The same over what an encoder says, of which all that is no padding is seen.
+/// Cross-attention to encoder output, with a mask if that has padding.
 pub(super) fn across(call: &mut Call<'_>) -> Built<()> {
     let mask = call.maybe_ambient(ambient::SOURCE_MASK);
     masked(call, mask)
@@ -50,8 +50,8 @@ fn masked(call: &mut Call<'_>, mask: Option<ValueId>) -> Built<()> {
     Ok(())
 }
 
-/// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, what is added to the scores of each head,
-/// `[heads, tokens, seen]`, and the mask that is added to all, `[tokens, seen]`, if there are such.
+/// The operands of attention other than queries: keys and values, `[seen, kv_heads, head_dim]` each, the bias of the
+/// scores of each head, `[heads, tokens, seen]`, and the mask, `[tokens, seen]`.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     keys: ValueId,
@@ -60,16 +60,16 @@ struct Seen {
     mask: Option<ValueId>,
 }
 
-/// How products of queries and keys become scores.
+/// The scaling of scores.
 #[derive(Clone, Copy, Debug)]
 struct Scoring {
     scale: f64,
-    /// The largest score; 0 for none.
+    /// The softcap; 0 for none.
     cap: f64,
 }
 
-/// Attention of `q`, `[tokens, heads, head_dim]`: `[tokens, heads head_dim]`. Query head `h` reads the keys and
-/// values of head `h / group_size`.
+/// Returns the attention output for `q`, `[tokens, heads, head_dim]`, as `[tokens, heads head_dim]`. Query head `h`
+/// reads the keys and values of head `h / group_size`.
 fn attended(
     e: &mut Emitter,
     config: &Config,
@@ -95,7 +95,7 @@ fn attended(
             let keys = e.shape(*bias)[2];
             *bias = Reshape::with(&[fixed(groups), fixed(group), keys]).build(e, *bias)?;
         }
-        // The query heads of a group are the rows of one product, which reads keys and values once.
+        // The query heads of a group become the rows of one product, because it then reads keys and values only once.
         let q = Reshape::with(&[fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
         let mixed = mixed(e, q, seen, scoring)?;
         return Ok(Reshape::with(&joined).build(e, mixed)?);
@@ -116,7 +116,7 @@ fn attended(
     Ok(Reshape::with(&joined).build(e, mixed)?)
 }
 
-/// The values that queries see, weighted: `q` is `[.., rows, head_dim]`, keys `[.., head_dim, seen]`, values
+/// Returns `softmax(q keys) values` for `q` of `[.., rows, head_dim]`, keys of `[.., head_dim, seen]` and values of
 /// `[.., seen, head_dim]`.
 fn mixed(e: &mut Emitter, q: ValueId, seen: Seen, scoring: Scoring) -> Built<ValueId> {
     let scores = MatMul::build(e, q, seen.keys)?;
@@ -131,7 +131,7 @@ fn mixed(e: &mut Emitter, q: ValueId, seen: Seen, scoring: Scoring) -> Built<Val
     Ok(MatMul::build(e, weights, seen.values)?)
 }
 
-/// `cap tanh(x / cap)`; `x` where `cap` is 0.
+/// Returns `cap tanh(x / cap)`, or `x` if `cap` is 0.
 pub(super) fn capped(e: &mut Emitter, x: ValueId, cap: f64) -> Built<ValueId> {
     if cap == 0.0 {
         return Ok(x);

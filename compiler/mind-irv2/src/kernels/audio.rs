@@ -1,4 +1,4 @@
-//! Sound as rows of frames.
+//! Audio kernels.
 
 use mind_core::ops::elementwise::{Add, Gelu};
 use mind_core::ops::index::Slice;
@@ -11,7 +11,7 @@ use super::{Call, ambient};
 use crate::audio::WINDOW;
 use crate::graph::emit::{Built, Emitter, fixed};
 
-/// Each frame of features beside its neighbours.
+/// Windows of frames of features.
 pub(super) fn feature_windows(call: &mut Call<'_>) -> Built<()> {
     let frames = call.ambient(ambient::FEATURES)?;
     let rows = windows(call.e, frames, 1)?;
@@ -19,7 +19,7 @@ pub(super) fn feature_windows(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// Every other row beside its neighbours.
+/// Windows of rows with stride 2.
 pub(super) fn frame_windows(call: &mut Call<'_>) -> Built<()> {
     let rows = call.get("input", 2)?;
     let rows = windows(call.e, rows, 2)?;
@@ -37,7 +37,7 @@ pub(super) fn frame_project(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// The rows of frames, each with its row of the table of positions.
+/// Adds the position table to the rows of frames.
 pub(super) fn frame_embedding(call: &mut Call<'_>) -> Built<()> {
     let (rows, positions) = (call.get("input", 2)?, call.get("pos", 2)?);
     let sum = Add::build(call.e, rows, positions)?;
@@ -45,8 +45,8 @@ pub(super) fn frame_embedding(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// Every `step`-th row of `x` beside its neighbours: of each number that of the row in front, its own and that of the row
-/// behind. Beyond both ends are zeros.
+/// Returns the windows of every `step`-th row of `x`. For each element, a window has that of the previous row, of the
+/// row itself and of the next row; zeros beyond both ends.
 fn windows(e: &mut Emitter, x: ValueId, step: usize) -> Built<ValueId> {
     let (count, width) = (e.extent(x, 0), e.extent(x, 1));
     let padded = PadOp::with(&[1, 0], &[1, 0]).build(e, x, None)?;

@@ -1,4 +1,4 @@
-//! What the distance between two positions adds to their score.
+//! Kernels for biases of attention scores that depend on distance.
 
 use mind_core::ops::elementwise::{Mul, Sub};
 use mind_core::ops::index::Gather;
@@ -8,7 +8,7 @@ use super::{Call, ambient};
 use crate::graph::distance::slopes_of;
 use crate::graph::emit::{Built, fixed};
 
-/// For each head, query and key the number that the table has for the class of their distance.
+/// Looks up the bias of each head, query and key by the bucket of their distance.
 pub(super) fn position_bias(call: &mut Call<'_>) -> Built<()> {
     let (table, classes) = (call.get("table", 2)?, call.ambient(ambient::CLASSES)?);
     let rows = Gather::build(call.e, table, classes)?;
@@ -19,7 +19,7 @@ pub(super) fn position_bias(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// For each head, query and key its slope times how far the key is ahead of the query.
+/// Computes the ALiBi bias of each head, query and key: the slope times (key position - query position).
 pub(super) fn alibi(call: &mut Call<'_>) -> Built<()> {
     let places = call.ambient(ambient::PLACES)?;
     let tokens = call.e.shape(places)[0];

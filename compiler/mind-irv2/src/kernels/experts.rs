@@ -1,4 +1,4 @@
-//! Mixtures of experts: who computes a token, and what they make of it.
+//! Kernels for mixtures of experts: routing, and the experts themselves.
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Add, Div, Mul, Sigmoid};
@@ -14,8 +14,8 @@ use super::activation::activated;
 use crate::attributes::Activation;
 use crate::graph::emit::{Built, Emitter, fixed};
 
-/// The share of each expert in each token, `[tokens, experts]`: 0 but for the experts with the largest scores, of which
-/// those with lower numbers come first where scores are equal.
+/// Computes the routing weights, `[tokens, experts]`. They are 0 except for the experts with the largest scores; of
+/// experts with equal scores, those with lower numbers are chosen.
 pub(super) fn router(call: &mut Call<'_>) -> Built<()> {
     let (x, weight) = (call.get("input", 2)?, call.get("w", 2)?);
     let Some(experts) = call.config.experts else {
@@ -30,7 +30,7 @@ pub(super) fn router(call: &mut Call<'_>) -> Built<()> {
         let sum = Sum::with().axes(&[1]).keepdims(true).build(e, largest)?;
         largest = Div::build(e, largest, sum)?;
     }
-    // A column for each chosen one, in which its own expert has its share.
+    // A one-hot column for each chosen expert, multiplied by its weight.
     let column = [tokens, fixed(experts.per_token), fixed(1)];
     let (largest, places) = (
         Reshape::with(&column).build(e, largest)?,
@@ -46,7 +46,7 @@ pub(super) fn router(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// What the experts of each token make of it, times their shares, added in the order of their numbers.
+/// Sums the outputs of each token's experts times their routing weights, in the order of their numbers.
 pub(super) fn experts(call: &mut Call<'_>) -> Built<()> {
     let (x, routing) = (call.get("input", 2)?, call.get("routing", 2)?);
     let (up, down) = (call.all("w1").to_vec(), call.all("w2").to_vec());
@@ -63,7 +63,7 @@ pub(super) fn experts(call: &mut Call<'_>) -> Built<()> {
         };
         let made = shared_out(e, x, share, weights, activation)?;
         let added = Add::build(e, sum, made)?;
-        // An expert that is not chosen changes no bit, whatever it makes of a token.
+        // Selected instead of adding 0, because the output of an expert that is not chosen may be NaN.
         let is_chosen = Compare::with(Direction::Gt).build(e, share, nothing)?;
         sum = Select::build(e, is_chosen, added, sum)?;
     }
@@ -79,7 +79,7 @@ pub(crate) struct ExpertWeights {
     pub(crate) down: ValueId,
 }
 
-/// What an expert makes of the rows of `x`, each times its share, `[rows, 1]`.
+/// Returns the output of an expert for the rows of `x`, multiplied by the routing weights, `[rows, 1]`.
 pub(crate) fn shared_out(
     e: &mut Emitter,
     x: ValueId,
@@ -95,7 +95,7 @@ pub(crate) fn shared_out(
     Ok(Mul::build(e, made, share)?)
 }
 
-/// `x sigmoid(input gateᵀ)`, a number for each token.
+/// `x sigmoid(input gateᵀ)`, with a scalar gate for each token.
 pub(super) fn sigmoid_gate(call: &mut Call<'_>) -> Built<()> {
     let (input, gate, x) = (
         call.get("input", 2)?,

@@ -1,4 +1,4 @@
-//! Images as rows of patches.
+//! Image kernels.
 
 use mind_core::ops::elementwise::Add;
 use mind_core::ops::join::Concat;
@@ -7,7 +7,7 @@ use mind_core::ops::shape::Reshape;
 use super::{Call, ambient};
 use crate::graph::emit::{Built, fixed};
 
-/// `x Wᵀ + b` of each patch.
+/// `x Wᵀ + b` for each patch.
 pub(super) fn patch_project(call: &mut Call<'_>) -> Built<()> {
     let (x, weight) = (call.ambient(ambient::PATCHES)?, call.get("w", 2)?);
     let bias = call.maybe("bias");
@@ -16,7 +16,7 @@ pub(super) fn patch_project(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// The row of the image as a whole in front of those of its patches, each with its row of the table of positions.
+/// Prepends the row of the whole image to those of its patches, and adds the position table.
 pub(super) fn image_embedding(call: &mut Call<'_>) -> Built<()> {
     let (patches, whole) = (call.get("input", 2)?, call.get("cls", 1)?);
     let positions = call.get("pos", 2)?;

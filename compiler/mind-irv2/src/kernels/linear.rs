@@ -1,4 +1,4 @@
-//! Tables, products and what stands between them.
+//! Kernels for table lookups, projections and residual additions.
 
 use mind_core::ops::elementwise::{Add, Mul};
 use mind_core::ops::index::Gather;
@@ -10,7 +10,7 @@ use super::{Call, ambient};
 use crate::attributes::Attribute;
 use crate::graph::emit::{Built, fixed};
 
-/// The rows of a table for tokens, and those of the tables of kinds of tokens and of positions if there are any.
+/// Looks up tokens in the embedding table, and adds token types and positions if the model has these tables.
 pub(super) fn embedding(call: &mut Call<'_>) -> Built<()> {
     let (table, tokens) = (call.get("table", 2)?, call.ambient(ambient::TOKENS)?);
     let rows = Gather::build(call.e, table, tokens)?;
@@ -29,7 +29,7 @@ pub(super) fn embedding(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// `x` times a number of the configuration.
+/// Returns `x` times an attribute.
 fn scaled(call: &mut Call<'_>, x: ValueId, by: Attribute) -> Built<ValueId> {
     let scale = call.attribute(by);
     if scale == by.neutral() {
@@ -39,26 +39,26 @@ fn scaled(call: &mut Call<'_>, x: ValueId, by: Attribute) -> Built<ValueId> {
     Ok(Mul::build(call.e, x, scale)?)
 }
 
-/// `x Wᵀ + b`.
+/// Returns `x Wᵀ + b`.
 fn product(call: &mut Call<'_>, x: ValueId, weight: &str, bias: &str) -> Built<ValueId> {
     let (weight, bias) = (call.get(weight, 2)?, call.maybe(bias));
     call.e.linear(x, weight, bias)
 }
 
-/// Queries `[tokens, heads, head_dim]`, keys and values `[tokens, kv_heads, head_dim]`; heads are as wide as the weights
-/// make them.
+/// Projects queries, `[tokens, heads, head_dim]`, and keys and values, `[tokens, kv_heads, head_dim]`. The width of
+/// heads follows from the weights, because these may be padded.
 pub(super) fn qkv_project(call: &mut Call<'_>) -> Built<()> {
     q_project(call)?;
     kv_project(call)
 }
 
-/// Queries alone.
+/// Projects queries only.
 pub(super) fn q_project(call: &mut Call<'_>) -> Built<()> {
     let heads = call.config.num_attention_heads;
     projected(call, &[("q", ["wq", "bq"], heads)])
 }
 
-/// Keys and values alone.
+/// Projects keys and values only.
 pub(super) fn kv_project(call: &mut Call<'_>) -> Built<()> {
     let heads = call.config.num_kv_heads;
     projected(
@@ -67,7 +67,7 @@ pub(super) fn kv_project(call: &mut Call<'_>) -> Built<()> {
     )
 }
 
-/// Products with weights, each split into heads.
+/// Multiplies the input by weights, and splits each product into heads.
 fn projected(call: &mut Call<'_>, rows: &[(&str, [&str; 2], usize)]) -> Built<()> {
     let x = call.get("input", 2)?;
     let tokens = call.e.shape(x)[0];
@@ -80,7 +80,7 @@ fn projected(call: &mut Call<'_>, rows: &[(&str, [&str; 2], usize)]) -> Built<()
     Ok(())
 }
 
-/// From the heads of all queries back to the stream.
+/// The output projection of attention.
 pub(super) fn attn_proj(call: &mut Call<'_>) -> Built<()> {
     let x = call.get("attn_out", 2)?;
     let y = product(call, x, "wo", "bo")?;
@@ -97,7 +97,7 @@ pub(super) fn residual_add(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// A product for each tensor of `w1`: gate and up.
+/// The up projections of the MLP: one product for each tensor of `w1`, for example gate and up.
 pub(super) fn mlp_up(call: &mut Call<'_>) -> Built<()> {
     let x = call.get("input", 2)?;
     let (weights, biases) = (call.all("w1").to_vec(), call.all("b1").to_vec());
@@ -109,7 +109,7 @@ pub(super) fn mlp_up(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// Back to the stream.
+/// The down projection of the MLP.
 pub(super) fn mlp_down(call: &mut Call<'_>) -> Built<()> {
     let x = call.get("swiglu_out", 2)?;
     let y = product(call, x, "w2", "b2")?;
@@ -117,7 +117,7 @@ pub(super) fn mlp_down(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// Logits.
+/// Logits, scaled and capped.
 pub(super) fn lm_head(call: &mut Call<'_>) -> Built<()> {
     let (x, table) = (call.get("input", 2)?, call.get("w", 2)?);
     let bias = call.maybe("bias");

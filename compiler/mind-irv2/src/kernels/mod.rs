@@ -1,7 +1,7 @@
 //! The kernels that steps of a plan call, as one table.
 //!
-//! A row says what a document calls the kernel, what its arguments are, which numbers of the configuration it reads,
-//! and which ops of the core dialect it becomes. A family whose steps are all here needs no code.
+//! An entry has the name of the kernel in documents, its arguments, the attributes that it reads, and the function that
+//! lowers it to ops of the core dialect. A family needs no code if all of its steps are in the table.
 
 mod activation;
 mod attention;
@@ -26,13 +26,13 @@ use crate::layout::nodes::{Access, Node};
 /// A kernel.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What it computes, as plans and documents call it.
+    /// Its name in plans and documents.
     pub op: &'static str,
     /// The symbol of its function.
     pub symbol: &'static str,
-    /// Its arguments, in the order in which documents list them.
+    /// Its arguments, in the order of documents.
     pub args: &'static [KernelArg],
-    /// The numbers of the configuration that it reads besides extents.
+    /// The attributes that it reads.
     pub reads: &'static [Attribute],
     /// Whether it reads `hidden_act`.
     pub reads_activation: bool,
@@ -45,11 +45,11 @@ pub struct Kernel {
 pub struct KernelArg {
     /// The name.
     pub name: &'static str,
-    /// What the kernel does with it.
+    /// How the kernel accesses it.
     pub access: Access,
-    /// Whether it may be left out.
+    /// Whether it may be unbound.
     pub optional: bool,
-    /// The numbers of the configuration that say how it is read.
+    /// The attributes that determine how it is read.
     pub reads: &'static [Attribute],
 }
 
@@ -77,7 +77,7 @@ const fn optional(own: KernelArg) -> KernelArg {
     }
 }
 
-/// An input that may be left out, and is read as the numbers say.
+/// Returns an optional input whose interpretation depends on attributes.
 const fn optional_by(name: &'static str, reads: &'static [Attribute]) -> KernelArg {
     KernelArg {
         reads,
@@ -210,7 +210,7 @@ pub static KERNELS: &[Kernel] = &[
     Kernel { reads: &[Attribute::LogitScale, Attribute::FinalLogitSoftcap], ..kernel("lm_head", "gemm_blocked_serial", &[
         input("input"), input("w"), optional(input("bias")), output("logits"),
     ], linear::lm_head) },
-    // Its weight is one that a checkpoint may lack; a step without it has a condition.
+    // Their weights are optional in checkpoints. The steps have a condition on the weight.
     kernel("pooler", "pooler_forward", &[
         input("input"), optional(input("w")), optional(input("bias")), output("pooled"),
     ], pool::pooler),
@@ -219,77 +219,77 @@ pub static KERNELS: &[Kernel] = &[
     ], pool::classifier),
 ];
 
-/// The op that reads rows of tables.
+/// The op that looks up rows of tables.
 pub const EMBEDDING: &str = "embedding";
-/// The op that makes a row of each patch of an image.
+/// The op that projects each patch of an image.
 pub const PATCH_PROJECT: &str = "patch_project";
-/// The op that puts a row in front of those of patches, and adds those of positions.
+/// The op that prepends the row of the whole image to those of patches, and adds positions.
 pub const IMAGE_EMBEDDING: &str = "image_embedding";
-/// The op that puts frames of sound beside their neighbours.
+/// The op that gathers windows of audio features.
 pub const FEATURE_WINDOWS: &str = "feature_windows";
-/// The op that makes a row of each frame and its neighbours.
+/// The op that projects windows of frames.
 pub const FRAME_PROJECT: &str = "frame_project";
-/// The op that puts every other row of frames beside its neighbours.
+/// The op that gathers windows of frames with stride 2.
 pub const FRAME_WINDOWS: &str = "frame_windows";
-/// The op that adds the rows of positions to those of frames.
+/// The op that adds positions to frames.
 pub const FRAME_EMBEDDING: &str = "frame_embedding";
-/// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
+/// Causal attention. With a KV cache, a layer is split at this op, because cached keys and values are added before it.
 pub const ATTENTION: &str = "attention";
-/// The same where a query sees the keys of later positions too.
+/// Bidirectional attention.
 pub const BIDIRECTIONAL_ATTENTION: &str = "bidirectional_attention";
-/// The op that looks at what the encoder of an encoder-decoder says; a layer of its decoder is cut there too.
+/// Cross-attention to encoder output. A decoder layer is also split at this op.
 pub const CROSS_ATTENTION: &str = "cross_attention";
-/// The op that makes what distances add to scores, of a table.
+/// The op that looks up position biases in a table.
 pub const POSITION_BIAS: &str = "position_bias";
-/// The same, of a slope for each head.
+/// The op that computes position biases from a slope for each head.
 pub const ALIBI: &str = "alibi";
 
 impl Kernel {
-    /// Whether it makes what distances add to scores.
+    /// Returns whether it computes position biases.
     pub fn is_of_distances(&self) -> bool {
         [POSITION_BIAS, ALIBI].contains(&self.op)
     }
 
-    /// Whether it is attention of positions to others of their own text.
+    /// Returns whether it is self-attention.
     pub fn is_attention(&self) -> bool {
         [ATTENTION, BIDIRECTIONAL_ATTENTION].contains(&self.op)
     }
 }
 
-/// The op that runs the experts of a layer: where it runs with a cache, each expert computes its own tokens alone.
+/// The op that runs the experts of a layer. With a KV cache, each expert only computes its own tokens.
 pub const EXPERTS: &str = "experts";
 
-/// The kernel that plans call `op`.
+/// Returns the kernel that plans call `op`.
 pub fn kernel_of(op: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|own| own.op == op)
 }
 
-/// Values by the buffer that holds them. A buffer that several tensors fill, or several products, has one for each.
+/// The values in each buffer. A buffer has one value for each of its tensors or products.
 pub(crate) type Values = BTreeMap<&'static str, Vec<ValueId>>;
 
-/// What ops read that is in no buffer.
+/// The names of values that are not in buffers.
 pub(crate) mod ambient {
-    /// What is added to the scores of a query, `[tokens, seen]`.
+    /// The attention mask, `[tokens, seen]`.
     pub(crate) const MASK: &str = "mask";
     /// Token ids.
     pub(crate) const TOKENS: &str = "tokens";
-    /// Positions as indices.
+    /// Positions as row indices.
     pub(crate) const POSITIONS: &str = "position_ids";
-    /// What is added to scores over what an encoder says, `[tokens, source_tokens]`.
+    /// The mask of cross-attention, `[tokens, source_tokens]`.
     pub(crate) const SOURCE_MASK: &str = "source_mask";
-    /// The classes of distances, `[tokens, seen]`.
+    /// Relative position buckets, `[tokens, seen]`.
     pub(crate) const CLASSES: &str = "position_classes";
-    /// Positions as numbers, `[tokens]`.
+    /// Positions as floats, `[tokens]`.
     pub(crate) const PLACES: &str = "places";
-    /// Kinds of tokens.
+    /// Token types.
     pub(crate) const TYPES: &str = "token_types";
     /// Patches of an image, `[patches, patch_elements]`.
     pub(crate) const PATCHES: &str = "patches";
-    /// Frames of sound, `[frames, mel_bins]`.
+    /// Frames of audio features, `[frames, mel_bins]`.
     pub(crate) const FEATURES: &str = "features";
 }
 
-/// A call of a kernel while its ops are appended.
+/// A call of a kernel whose ops are appended.
 pub(crate) struct Call<'c> {
     pub(crate) e: &'c mut Emitter,
     pub(crate) config: &'c Config,
@@ -298,23 +298,23 @@ pub(crate) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// The values of an argument; none if it is not bound, or bound to a weight that the model lacks.
+    /// Returns the values of an argument; empty if it is unbound, or bound to a weight that the model does not have.
     fn all(&self, arg: &str) -> &[ValueId] {
         let own = self.node.arg(arg);
         let found = own.and_then(|own| self.values.get(own.buffer.as_str()));
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// The value of an argument that may be absent.
+    /// Returns the value of an argument that may be absent.
     fn maybe(&self, arg: &str) -> Option<ValueId> {
         self.all(arg).first().copied()
     }
 
-    /// The value of an argument, of rank `rank`.
+    /// Returns the value of an argument, of rank `rank`.
     ///
     /// # Errors
     ///
-    /// It has none, several, or one of another rank.
+    /// Errors if it does not have exactly one value, or one of another rank.
     fn get(&self, arg: &str, rank: usize) -> Built<ValueId> {
         let &[found] = self.all(arg) else {
             let count = self.all(arg).len();
@@ -327,36 +327,36 @@ impl Call<'_> {
         Ok(found)
     }
 
-    /// A value that is in no buffer.
+    /// Returns a value that is not in a buffer.
     ///
     /// # Errors
     ///
-    /// The part of the model with the step has no such value.
+    /// Errors if the module that contains the step does not have the value.
     fn ambient(&self, name: &str) -> Built<ValueId> {
         self.maybe_ambient(name)
-            .ok_or_else(|| self.error(format!("there is no `{name}` where it stands")))
+            .ok_or_else(|| self.error(format!("`{name}` is not available at this step")))
     }
 
-    /// A value that is in no buffer and may be absent.
+    /// Returns a value that is not in a buffer and may be absent.
     fn maybe_ambient(&self, name: &str) -> Option<ValueId> {
         let found = self.values.get(name)?;
         found.first().copied()
     }
 
-    /// Why the step cannot be built.
+    /// Returns the error that the step cannot be built.
     fn error(&self, reason: String) -> BuildError {
         let op = self.node.op();
         BuildError::Step { op, reason }
     }
 
-    /// Sets the values of an argument that is written.
+    /// Sets the values of an output argument.
     fn set(&mut self, arg: &str, values: Vec<ValueId>) {
         if let Some(own) = self.node.arg(arg) {
             self.values.insert(&own.buffer, values);
         }
     }
 
-    /// The elements that a row of what is bound to `arg` has without padding.
+    /// Returns the unpadded last extent of the buffer that is bound to `arg`.
     fn true_extent(&self, arg: &str) -> usize {
         let own = self.node.arg(arg);
         let buffer = own.and_then(|own| self.config.family.buffer(&own.buffer));
@@ -364,7 +364,7 @@ impl Call<'_> {
         last.map_or(0, |extent| extent.unpadded(self.config))
     }
 
-    /// A number that the row of the kernel says it reads.
+    /// Returns an attribute, which must be among those that the kernel's entry lists.
     fn attribute(&self, attribute: Attribute) -> f64 {
         debug_assert!(self.node.reads(attribute));
         self.config.attributes.get(attribute)

@@ -1,4 +1,4 @@
-//! Normalisation.
+//! Normalisation kernels.
 
 use mind_core::ops::elementwise::{Add, Div, Mul, Sqrt, Sub};
 use mind_core::ops::reduce::{Mean, Sum};
@@ -32,7 +32,7 @@ pub(super) fn layernorm(call: &mut Call<'_>) -> Built<()> {
     let sum = Sum::with().axes(&[1]).keepdims(true).build(e, x)?;
     let mean = Div::build(e, sum, count)?;
     let deviation = Sub::build(e, x, mean)?;
-    // Padding, which the mean moves away from 0, is no part of the variance.
+    // Padding is excluded from the variance, because subtracting the mean made it different from 0.
     let own = e.sliced(deviation, 1, (0, true_extent))?;
     let square = Mul::build(e, own, own)?;
     let sum = Sum::with().axes(&[1]).keepdims(true).build(e, square)?;
@@ -47,7 +47,7 @@ pub(super) fn layernorm(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// `q` and `k`, all heads of each together.
+/// Normalises `q` and `k`, each over all its heads together.
 pub(super) fn qk_norm_full(call: &mut Call<'_>) -> Built<()> {
     for (heads, gamma) in [("q", "q_gamma"), ("k", "k_gamma")] {
         let x = call.get(heads, 3)?;
@@ -63,7 +63,7 @@ pub(super) fn qk_norm_full(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// `q` and `k`, each head over its own elements.
+/// Normalises `q` and `k`, each head separately.
 pub(super) fn qk_norm(call: &mut Call<'_>) -> Built<()> {
     for (heads, gamma) in [("q", "q_gamma"), ("k", "k_gamma")] {
         let x = call.get(heads, 3)?;
@@ -75,7 +75,7 @@ pub(super) fn qk_norm(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// What a normalised row is multiplied by.
+/// Returns the gain of a normalisation.
 fn gain(call: &mut Call<'_>, arg: &str) -> Built<ValueId> {
     let gamma = call.get(arg, 1)?;
     let offset = call.attribute(Attribute::GammaOffset);
@@ -86,8 +86,8 @@ fn gain(call: &mut Call<'_>, arg: &str) -> Built<ValueId> {
     Ok(Add::build(call.e, gamma, offset)?)
 }
 
-/// `x r gamma` with `r = 1 / sqrt(mean(x²) + eps)` along the last axis, over its `true_extent` leading elements; the
-/// others, if any, are zeros.
+/// Returns `x r gamma` with `r = 1 / sqrt(mean(x²) + eps)` along the last axis. The mean is over the `true_extent`
+/// leading elements; the others, if any, must be zero.
 fn normed(
     e: &mut Emitter,
     x: ValueId,
@@ -109,7 +109,7 @@ fn normed(
     Ok(Mul::build(e, scaled, gamma)?)
 }
 
-/// `1 / sqrt(x + eps)`.
+/// Returns `1 / sqrt(x + eps)`.
 fn inverse_root(e: &mut Emitter, x: ValueId, eps: f64) -> Built<ValueId> {
     let eps = e.number(eps)?;
     let above = Add::build(e, x, eps)?;

@@ -1,4 +1,4 @@
-//! Rotation of heads.
+//! The kernel of rotary embeddings.
 
 use mind_core::ops::elementwise::{Add, Mul, Sub};
 use mind_core::ops::join::Concat;
@@ -8,7 +8,7 @@ use mind_ir::ValueId;
 use super::Call;
 use crate::graph::emit::{Built, Emitter, fixed};
 
-/// `q` and `k`, turned by the angles of their positions.
+/// Rotates `q` and `k` by the angles of their positions.
 pub(super) fn rope(call: &mut Call<'_>) -> Built<()> {
     let (cos, sin) = (call.get("cos_cache", 2)?, call.get("sin_cache", 2)?);
     for heads in ["q", "k"] {
@@ -19,8 +19,8 @@ pub(super) fn rope(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-/// `x` of `[tokens, heads, head_dim]` with element `i` and `i + pairs` of each head turned by their angle; cosines and
-/// sines are `[tokens, pairs]`.
+/// Returns `x` of `[tokens, heads, head_dim]` with elements `i` and `i + pairs` of each head rotated; cosines and sines
+/// are `[tokens, pairs]`.
 fn rotated(e: &mut Emitter, x: ValueId, [cos, sin]: [ValueId; 2]) -> Built<ValueId> {
     let pairs = e.extent(cos, 1);
     let shape = e.shape(x);

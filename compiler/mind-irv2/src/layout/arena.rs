@@ -1,4 +1,4 @@
-//! Where activations lie: one arena, planned by liveness.
+//! Buffer assignment: offsets of activations in one arena, by liveness.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::config::Config;
 use crate::family::Stack;
 use crate::graph::plan::{ENCODED, ROTATION, Stream, hidden};
 
-/// What starts are a multiple of, in bytes.
+/// The alignment of offsets, in bytes.
 pub const ALIGNMENT: usize = 64;
 
-/// Which logits a run keeps.
+/// The logits that a run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Logits {
     /// Those of the last position.
@@ -25,31 +25,31 @@ pub enum Logits {
 pub struct Allocation {
     /// The buffer.
     pub buffer: &'static str,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub offset: usize,
-    /// How many bytes it takes, rounded up to [`ALIGNMENT`].
+    /// Its size in bytes, rounded up to [`ALIGNMENT`].
     pub bytes: usize,
     /// The first step that writes it.
     pub first: usize,
-    /// The last step that touches it.
+    /// The last step that reads or writes it.
     pub last: usize,
 }
 
-/// Where every activation of a run lies.
+/// The offsets of all activations of a run.
 ///
-/// Layers share their buffers: their temporaries lie at the same places, and `output` is the `input` of the next
-/// layer. Keys and values of earlier positions, rotation tables and what inference does not read lie outside.
+/// Layers share their buffers: their temporaries have the same offsets, and `output` is the `input` of the next layer.
+/// The KV cache, the tables of rotary embeddings and buffers that inference does not read are not in the arena.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The buffers, in the order of documents.
     pub places: Vec<Allocation>,
-    /// The bytes of the arena.
+    /// The size of the arena in bytes.
     pub bytes: usize,
-    /// The bytes of the buffers that are live in the same step, at most.
+    /// The most bytes of buffers that are live in the same step.
     pub live: usize,
 }
 
-/// Plans a run of `tokens` positions; `None` if the sizes do not fit.
+/// Plans a run of `tokens` positions; returns `None` if sizes overflow.
 pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
     let mut lives = lives(config);
     let mut places = Vec::new();
@@ -87,7 +87,7 @@ pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
     })
 }
 
-/// First and last step of each activation, with one layer standing for all.
+/// Returns the first and the last step of each activation, with one layer in place of all.
 fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     let parts = [Part::First, Part::Layer, Part::Last];
@@ -101,7 +101,7 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
             let is_activation = row.is_some_and(|row| !row.is_weight());
             let is_kept = row.is_some_and(|row| row.scope == Scope::Cross);
             let outside = ROTATION.contains(&arg.buffer.as_str()) || is_kept;
-            // What a kernel may leave out is read by nothing.
+            // Optional arguments are not read by other nodes.
             if !is_activation || outside || arg.optional || arg.access == Access::Scratch {
                 continue;
             }
@@ -109,10 +109,11 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
             life.1 = step;
         }
     }
-    // The carried value: embeddings are the input of the first layer, an output that of the next.
+    // The residual stream: embeddings are the input of the first layer, and an output is the input of the next layer.
     let carried = |lives: &BTreeMap<_, (usize, usize)>, name| lives.get(name).copied();
     for (stack, own) in config.stacks() {
-        // What the last layer of an encoder leaves may be what it says, which lives as long as the decoder reads it.
+        // The output of the encoder's last layer may be the encoder output, which is live as long as the decoder reads
+        // it.
         let left = hidden(&own);
         if stack == Stack::Source
             && left != ENCODED
@@ -132,7 +133,8 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     lives
 }
 
-/// Gives each place the lowest offset that no other place has while both are live, largest first.
+/// Assigns each buffer the lowest offset at which it does not overlap buffers that are live at the same time, largest
+/// buffer first. Returns the size of the arena.
 fn assign(places: &mut [Allocation]) -> Option<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(places[at].bytes), at));

@@ -8,21 +8,22 @@ use crate::config::{Config, Parameters};
 use crate::experts::Among;
 use crate::family::Architecture;
 
-/// How many instances a buffer has.
+/// The scope of a buffer, which determines its number of instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// One.
+    /// One instance.
     Global,
-    /// One a layer: of the decoder, in an encoder-decoder.
+    /// One instance per layer; per decoder layer in an encoder-decoder.
     Layer,
-    /// One a layer of the encoder of an encoder-decoder.
+    /// One instance per layer of the encoder of an encoder-decoder.
     Encoder,
-    /// One a layer of the decoder of an encoder-decoder, made once of what the encoder says and kept for all tokens.
+    /// One instance per decoder layer of an encoder-decoder, for cross-attention keys and values, which are computed
+    /// once for all tokens.
     Cross,
 }
 
 impl Scope {
-    /// The scopes that buffers of `architecture` may have.
+    /// Returns the scopes that buffers of `architecture` may have.
     const fn all(architecture: Architecture) -> &'static [Scope] {
         match architecture {
             Architecture::Decoder | Architecture::Encoder => &[Scope::Global, Scope::Layer],
@@ -32,7 +33,7 @@ impl Scope {
         }
     }
 
-    /// The word in files.
+    /// Returns its name in files.
     pub const fn name(self, architecture: Architecture) -> &'static str {
         match self {
             Scope::Global => "global",
@@ -42,13 +43,13 @@ impl Scope {
         }
     }
 
-    /// The scope that files call `name`.
+    /// Returns the scope that files call `name`.
     pub fn parse(name: &str, architecture: Architecture) -> Option<Scope> {
         let mut all = Scope::all(architecture).iter().copied();
         all.find(|own| own.name(architecture) == name)
     }
 
-    /// Which words there are, for messages.
+    /// Returns a sentence with the valid scopes, for messages.
     pub(crate) fn words(architecture: Architecture) -> String {
         let all = Scope::all(architecture).iter();
         let words: Vec<String> = all
@@ -61,7 +62,7 @@ impl Scope {
         }
     }
 
-    /// Whether there is one for each layer of a stack.
+    /// Returns whether each layer of a stack has an instance.
     pub const fn is_layered(self) -> bool {
         match self {
             Scope::Global => false,
@@ -69,7 +70,7 @@ impl Scope {
         }
     }
 
-    /// The instances that the model of `parameters` has.
+    /// Returns the number of instances in the model of `parameters`.
     pub fn count(self, parameters: &Parameters) -> usize {
         match self {
             Scope::Global => 1,
@@ -79,18 +80,18 @@ impl Scope {
     }
 }
 
-/// What a buffer is for.
+/// The use of a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It is filled from these tensors of a checkpoint, each below the one before.
+    /// A weight that consists of these tensors of a checkpoint, as consecutive rows.
     Weight(Vec<String>),
-    /// It is a weight that inference does not read.
+    /// A weight that inference does not read.
     UnusedWeight,
-    /// It is computed in a run, in `f32`.
+    /// An intermediate result, in `f32`.
     Activation,
 }
 
-/// A condition with its text.
+/// A condition, with its text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct When {
     /// The text, which documents repeat.
@@ -104,27 +105,27 @@ pub struct When {
 pub struct Buffer {
     /// The name.
     pub name: String,
-    /// How many there are.
+    /// Its scope.
     pub scope: Scope,
-    /// What it is for.
+    /// Its use.
     pub kind: Kind,
-    /// Its extents, padded, outermost first.
+    /// Its padded extents, outermost first.
     pub shape: Vec<Extent>,
-    /// When there is such a buffer; always without.
+    /// The condition under which the buffer exists; `None` for always.
     pub when: Option<When>,
     /// Whether a checkpoint may lack it.
     pub optional: bool,
-    /// The layers that have it, of a buffer of layers.
+    /// The layers that have it, for a buffer of layers.
     pub layers: Among,
 }
 
 impl Buffer {
-    /// Whether it is filled from a checkpoint.
+    /// Returns whether it is read from a checkpoint.
     pub fn is_weight(&self) -> bool {
         !matches!(self.kind, Kind::Activation)
     }
 
-    /// The tensors that fill it.
+    /// Returns the tensors of which it consists.
     pub fn parts(&self) -> &[String] {
         match &self.kind {
             Kind::Weight(parts) => parts,
@@ -132,7 +133,8 @@ impl Buffer {
         }
     }
 
-    /// What `weight_dtypes` calls the part at `index`: the buffer itself for the first one.
+    /// Returns the key of the part at `index` in `weight_dtypes`: the name of the buffer for the first part, and a
+    /// suffixed name for others, for example `w1.up` for the part `w_up`.
     pub fn part_key(&self, index: usize) -> String {
         match self.parts().get(index) {
             Some(part) if index > 0 => {
@@ -143,26 +145,26 @@ impl Buffer {
         }
     }
 
-    /// Whether inference of the model of `config` has it.
+    /// Returns whether the model of `config` has it in inference.
     pub fn exists(&self, config: &Config) -> bool {
         let when = self.when.as_ref();
         self.layers.occurs(config)
             && when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
     }
 
-    /// Whether it holds a matrix for each expert of a layer.
+    /// Returns whether it holds a matrix for each expert of a layer.
     pub fn is_of_experts(&self) -> bool {
         let first = self.shape.first();
         self.shape.len() == 3 && first.is_some_and(|own| own.dim == Dim::NumExperts)
     }
 
-    /// Its extents in a run of `tokens` positions; `None` if one does not fit.
+    /// Returns its extents in a run of `tokens` positions; `None` if one overflows.
     pub fn resolved(&self, config: &Config, tokens: usize) -> Option<Vec<usize>> {
         let extents = self.shape.iter();
         extents.map(|extent| extent.value(config, tokens)).collect()
     }
 
-    /// How a tensor that fills it, or a part of it, lies in it; that of an expert in the part of that expert.
+    /// Returns how one of its tensors is laid out in it; for a buffer of experts, in the part of an expert.
     pub fn form(&self, config: &Config) -> Form {
         let parts = self.parts().len().max(1);
         let is_heads = |extent: &Extent| {
@@ -205,50 +207,50 @@ impl Buffer {
     }
 }
 
-/// How the elements of a tensor lie in a buffer.
+/// The layout of a tensor in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// `[count]`.
     Vector {
-        /// Elements.
+        /// The number of elements.
         count: usize,
     },
     /// `[rows, columns]`.
     Matrix {
-        /// Outputs.
+        /// The number of outputs.
         rows: usize,
-        /// Inputs.
+        /// The number of inputs.
         columns: usize,
     },
     /// `[heads head]` as `[heads, head]`.
     HeadVector {
-        /// Heads.
+        /// The number of heads.
         heads: usize,
-        /// Elements of each.
+        /// The elements of each head.
         head: usize,
     },
     /// `[heads head, columns]` as `[heads, head, columns]`.
     HeadRows {
-        /// Heads.
+        /// The number of heads.
         heads: usize,
-        /// Rows of each.
+        /// The rows of each head.
         head: usize,
-        /// Inputs.
+        /// The number of inputs.
         columns: usize,
     },
     /// `[rows, heads head]` as `[heads, rows, head]`.
     HeadColumns {
-        /// Heads.
+        /// The number of heads.
         heads: usize,
-        /// Outputs.
+        /// The number of outputs.
         rows: usize,
-        /// Columns of each.
+        /// The columns of each head.
         head: usize,
     },
 }
 
 impl Form {
-    /// The shape of the tensor.
+    /// Returns the shape of the tensor.
     pub fn shape(self) -> Vec<usize> {
         match self {
             Form::Vector { count } => vec![count],
@@ -264,7 +266,7 @@ impl Form {
     }
 }
 
-/// The bytes of an array of `dtype`, rows of blocks rounded up to whole blocks; `None` if they do not fit.
+/// Returns the bytes of an array of `dtype`, with rows rounded up to whole blocks; `None` if they overflow.
 pub fn bytes_of(shape: &[usize], dtype: WeightType) -> Option<usize> {
     let (row, outer) = shape.split_last()?;
     let row = row.checked_next_multiple_of(dtype.block_elements())?;

@@ -1,4 +1,4 @@
-//! The table of dimensions, and extents that are written in them.
+//! The table of dimensions, and extents that refer to them.
 
 use crate::attributes::Attribute;
 use crate::config::{Config, align};
@@ -15,13 +15,13 @@ pub enum Dim {
     Embed,
     /// The same, padded.
     AlignedEmbed,
-    /// Elements a head.
+    /// The elements of a head.
     HeadDim,
     /// The same, padded.
     AlignedHead,
-    /// Query heads.
+    /// The number of query heads.
     NumHeads,
-    /// Key and value heads.
+    /// The number of key and value heads.
     NumKvHeads,
     /// The context window, padded.
     AlignedCtx,
@@ -29,25 +29,25 @@ pub enum Dim {
     Intermediate,
     /// The same, padded.
     AlignedIntermediate,
-    /// Token ids.
+    /// The number of token ids.
     Vocab,
-    /// Experts of a layer.
+    /// The number of experts in a layer.
     NumExperts,
     /// The width of an expert.
     ExpertIntermediate,
     /// The same, padded.
     AlignedExpertIntermediate,
-    /// The width of the expert that computes every token.
+    /// The width of the shared expert.
     SharedIntermediate,
     /// The same, padded.
     AlignedSharedIntermediate,
-    /// Kinds of tokens, of which a text has one for each of its parts.
+    /// The number of token types.
     TypeVocab,
-    /// Positions that the encoder of an encoder-decoder sees.
+    /// Positions of the encoder of an encoder-decoder.
     SourceTokens,
-    /// Heads of that encoder.
+    /// The number of heads of that encoder.
     EncoderHeads,
-    /// Elements of each.
+    /// The elements of a head of that encoder.
     EncoderHeadDim,
     /// The same, padded.
     AlignedEncoderHead,
@@ -55,22 +55,22 @@ pub enum Dim {
     EncoderIntermediate,
     /// The same, padded.
     AlignedEncoderIntermediate,
-    /// Classes of distances between positions.
+    /// The number of relative position buckets.
     RelativeBuckets,
-    /// Rows of the table of positions, with those that no position has.
+    /// Rows of the position table, including unused ones.
     PositionRows,
-    /// The same of the encoder of an encoder-decoder.
+    /// Rows of the position table of the encoder of an encoder-decoder.
     SourcePositionRows,
-    /// Patches of an image.
+    /// The number of patches of an image.
     Patches,
-    /// Numbers of a patch.
+    /// The elements of a patch.
     PatchElements,
-    /// Numbers of a frame of sound.
+    /// The mel bins of an audio frame.
     MelBins,
 }
 
 impl Dim {
-    /// Every dimension, in the order of their ids.
+    /// Every dimension, in the order of ids.
     pub const ALL: [Dim; 29] = [
         Dim::Tokens,
         Dim::Embed,
@@ -103,12 +103,12 @@ impl Dim {
         Dim::MelBins,
     ];
 
-    /// The number in documents.
+    /// Returns its number in documents.
     pub const fn id(self) -> usize {
         self as usize
     }
 
-    /// The name in documents.
+    /// Returns its name in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Dim::Tokens => "tokens",
@@ -143,7 +143,7 @@ impl Dim {
         }
     }
 
-    /// Whether models of `family` have it: every one has the first eleven.
+    /// Returns whether models of `family` have it. All have the first eleven.
     pub fn is_of(self, family: Family) -> bool {
         let uses = |dim: Dim| {
             let mut extents = family.buffers().iter().flat_map(|own| &own.shape);
@@ -182,17 +182,17 @@ impl Dim {
         }
     }
 
-    /// The dimension with the number `id`.
+    /// Returns the dimension with the number `id`.
     pub fn of_id(id: usize) -> Option<Dim> {
         Dim::ALL.get(id).copied()
     }
 
-    /// The dimension called `name`.
+    /// Returns the dimension called `name`.
     pub fn parse(name: &str) -> Option<Dim> {
         Dim::ALL.into_iter().find(|dim| dim.name() == name)
     }
 
-    /// Its value in a run of `tokens` positions.
+    /// Returns its value in a run of `tokens` positions.
     pub fn value(self, config: &Config, tokens: usize) -> usize {
         let experts = |of: fn(&Experts) -> usize| config.experts.as_ref().map_or(0, of);
         let encoder = |of: fn(&EncoderSizes) -> usize| config.encoder.as_ref().map_or(0, of);
@@ -242,7 +242,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The dimension itself.
+    /// Returns the extent of the dimension itself.
     pub const fn of(dim: Dim) -> Extent {
         Extent {
             dim,
@@ -251,13 +251,13 @@ impl Extent {
         }
     }
 
-    /// Its value in a run of `tokens` positions; `None` if it does not fit.
+    /// Returns its value in a run of `tokens` positions; `None` if it overflows.
     pub fn value(self, config: &Config, tokens: usize) -> Option<usize> {
         let product = self.dim.value(config, tokens).checked_mul(self.mult)?;
         product.checked_div(self.div)
     }
 
-    /// Its value without padding, at the context window.
+    /// Returns its value without padding, with the context window as the number of positions.
     pub fn unpadded(self, config: &Config) -> usize {
         let dim = match self.dim {
             Dim::AlignedEmbed => Dim::Embed,
@@ -294,7 +294,7 @@ impl Extent {
         value.saturating_mul(self.mult) / self.div
     }
 
-    /// Whether `other` is the same extent in a run of any number of positions.
+    /// Returns whether `other` has the same value for every number of positions.
     pub fn is_same(self, other: Extent, config: &Config) -> bool {
         let depends = |extent: Extent| extent.dim == Dim::Tokens;
         match (depends(self), depends(other)) {

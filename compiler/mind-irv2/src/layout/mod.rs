@@ -1,4 +1,4 @@
-//! The tables that every document follows from: dimensions, buffers, nodes, and where activations lie.
+//! The tables from which every document follows: dimensions, buffers, nodes, and buffer assignment of activations.
 
 pub mod arena;
 pub mod buffers;

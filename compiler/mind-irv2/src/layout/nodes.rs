@@ -1,4 +1,4 @@
-//! The nodes of a model, as the plan of its family has them.
+//! The nodes of a model, from the plan of its family.
 
 use super::buffers::When;
 use crate::attributes::Attribute;
@@ -8,10 +8,10 @@ use crate::experts::Among;
 use crate::family::Stack;
 use crate::kernels::Kernel;
 
-/// Where a node stands.
+/// The position of a node relative to the layers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
-    /// In front of the layers.
+    /// Before the layers.
     First,
     /// In each layer.
     Layer,
@@ -19,36 +19,36 @@ pub enum Part {
     Last,
 }
 
-/// What a kernel does with an argument.
+/// How a kernel accesses an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// It reads it.
+    /// Read.
     In,
-    /// It writes it.
+    /// Written.
     Out,
-    /// It reads and overwrites it.
+    /// Read and overwritten.
     InPlace,
-    /// It may use it to compute; nothing reads it afterwards.
+    /// Workspace, which other nodes do not read.
     Scratch,
 }
 
 impl Access {
-    /// Whether the kernel writes the argument for others.
+    /// Returns whether the kernel writes the argument for other nodes.
     pub const fn writes(self) -> bool {
         matches!(self, Access::Out | Access::InPlace)
     }
 }
 
-/// An argument that is bound.
+/// A bound argument.
 #[derive(Debug)]
 pub struct Arg {
     /// The name.
     pub name: &'static str,
     /// The buffer that is bound to it.
     pub buffer: String,
-    /// What happens to it.
+    /// How the kernel accesses it.
     pub access: Access,
-    /// Whether a document may leave it out.
+    /// Whether a document may omit it.
     pub optional: bool,
 }
 
@@ -57,26 +57,25 @@ pub struct Arg {
 pub struct Node {
     /// The stack of layers that it belongs to.
     pub stack: Stack,
-    /// Where it stands.
+    /// Its position relative to the layers.
     pub part: Part,
-    /// What it calls.
+    /// The kernel that it calls.
     pub kernel: &'static Kernel,
-    /// When there is such a node; always without.
+    /// The condition under which the node exists; `None` for always.
     pub when: Option<When>,
-    /// Its arguments, in the order in which documents list them.
+    /// Its arguments, in the order of documents.
     pub args: Vec<Arg>,
-    /// The layers that have it, of a node of layers.
+    /// The layers that have it, for a node of layers.
     pub layers: Among,
 }
 
 impl Node {
-    /// What it computes.
+    /// Returns the op that it computes.
     pub fn op(&self) -> &'static str {
         self.kernel.op
     }
 
-    /// Whether it reads a number of the configuration: its kernel does, its condition, or an argument that is bound is read by
-    /// it.
+    /// Returns whether it reads an attribute: by its kernel, by its condition, or by an argument that is bound.
     pub fn reads(&self, attribute: Attribute) -> bool {
         let mut args = self.kernel.args.iter();
         let by_arg = args.any(|own| own.reads.contains(&attribute) && self.arg(own.name).is_some());
@@ -86,34 +85,34 @@ impl Node {
             || when.is_some_and(|own| own.condition.names(attribute.key()))
     }
 
-    /// Whether inference of the model of `config` has this node.
+    /// Returns whether the model of `config` has it in inference.
     pub fn exists(&self, config: &Config) -> bool {
         let when = self.when.as_ref();
         self.layers.occurs(config)
             && when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
     }
 
-    /// The argument called `name`.
+    /// Returns the argument called `name`.
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|own| own.name == name)
     }
 }
 
 impl Arg {
-    /// Whether documents of `config` list it: what it is bound to must be there.
+    /// Returns whether documents of `config` list it, which they do if its buffer exists.
     pub fn is_listed(&self, config: &Config) -> bool {
         let buffer = config.family.buffer(&self.buffer);
         buffer.is_some_and(|own| own.exists(config))
     }
 }
 
-/// The nodes of `part` that the model of `config` has, in an order in which they can run.
+/// Returns the nodes of `part` that the model of `config` has, in execution order.
 pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> + use<'_> {
     let all = config.family.nodes();
     all.filter(move |node| node.part == part && node.exists(config))
 }
 
-/// The nodes of layers that have experts, or have none, in an order in which they can run.
+/// Returns the nodes of a layer with experts, or without if `has_experts` is false, in execution order.
 pub fn layer_nodes(
     config: &Config,
     has_experts: bool,
@@ -121,7 +120,7 @@ pub fn layer_nodes(
     nodes(config, Part::Layer).filter(move |node| node.layers.has(has_experts))
 }
 
-/// Whether `earlier` must run in front of `later` when it does in the plan.
+/// Returns whether `earlier`, which precedes `later` in the plan, must also run before it.
 pub fn ordered(earlier: &Node, later: &Node) -> bool {
     earlier.args.iter().any(|first| {
         later.args.iter().any(|second| {

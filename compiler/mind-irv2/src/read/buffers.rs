@@ -1,4 +1,4 @@
-//! The member `buffers`.
+//! Reads the member `buffers`.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::layout::buffers::{Buffer, Kind, Scope, bytes_of};
 use crate::layout::dims::Extent;
 use crate::schema::WeightTypes;
 
-/// A buffer that the document declares, of those that the table has.
+/// A buffer that the document declares and the plan has.
 pub(super) struct Declared<'v> {
     pub(super) name: &'v str,
     pub(super) alias_of: Option<(&'v str, Span)>,
@@ -30,7 +30,7 @@ pub(super) struct Declared<'v> {
 }
 
 impl Declared<'_> {
-    /// Whether the buffer is there in every mode of inference.
+    /// Returns whether the buffer exists in every mode of inference.
     pub(super) fn exists(&self, config: &Config) -> bool {
         let holds = |mode| {
             let condition = self.condition.as_ref();
@@ -51,25 +51,25 @@ const KEYS: &[&str] = &[
     "condition",
     "optional",
 ];
-/// Words of existing files for what is computed.
+/// The roles that existing files use for activations.
 const ACTIVATIONS: [&str; 4] = ["activation", "input", "output", "scratch"];
 
-/// What a document declares.
+/// The buffers that a document declares.
 #[derive(Default)]
 pub(super) struct Buffers<'v> {
     /// The buffers of the forward pass.
     pub(super) forward: Vec<Declared<'v>>,
-    /// Gradients, each with the row of its forward buffer; they are checked and dropped.
+    /// The gradients, each with the entry of its forward buffer. They are checked and dropped.
     gradients: Vec<Declared<'v>>,
 }
 
-/// What the name of a gradient has in front of that of its forward buffer.
+/// The prefix of a gradient's name before that of its forward buffer.
 const GRADIENT: &str = "d_";
 
-/// The buffers that the table has, and their gradients.
+/// Reads the buffers that the plan has, and their gradients.
 pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Buffers<'v> {
     let mut declared = Buffers::default();
-    // Names of gradients, which the table does not have, stand apart by scope as well.
+    // The key includes the scope, because gradients of different scopes may have the same name.
     let mut names: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     for value in r.list(root, "buffers") {
         if value.members().is_none() {
@@ -205,12 +205,12 @@ fn entry<'v>(
     })
 }
 
-/// What a model of `family` is called in messages.
+/// Returns the name of a model of `family` in messages.
 fn model_of(family: Family) -> &'static str {
     family.architecture().model()
 }
 
-/// The condition of an entry; one that cannot be read is reported and counts as none.
+/// Returns the condition of an entry. An invalid one is reported and ignored.
 pub(super) fn condition(value: &Value, r: &mut Reader) -> Option<Condition> {
     let (text, span) = r.maybe_text(value, "condition")?;
     match Condition::parse(text) {
@@ -222,7 +222,7 @@ pub(super) fn condition(value: &Value, r: &mut Reader) -> Option<Condition> {
     }
 }
 
-/// Checks what is declared against the configuration, and gives the types of weights.
+/// Checks the declared buffers against the configuration; returns the types of weights.
 pub(super) fn check(
     Buffers { forward, gradients }: &Buffers<'_>,
     config: &Config,
@@ -262,7 +262,7 @@ pub(super) fn check(
     dtypes
 }
 
-/// The head may be the table of embeddings; nothing else shares storage.
+/// Checks an alias. Only the output head may be one, of the embedding table.
 fn check_alias(own: &Declared<'_>, declared: &[Declared<'_>], config: &Config, r: &mut Reader) {
     let Some((target, span)) = own.alias_of else {
         if own.name == "lm_head_weight" && config.tie_word_embeddings {

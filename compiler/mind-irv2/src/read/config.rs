@@ -1,4 +1,4 @@
-//! The member `config`.
+//! Reads the member `config`.
 
 use mind_json::{Member, Value};
 
@@ -43,11 +43,11 @@ const KEYS: &[&str] = &[
     "source_window",
 ];
 
-/// The epsilon of every family whose configuration does not say one.
+/// The default epsilon of normalisations.
 const DEFAULT_EPS: f64 = 1e-6;
-/// The hyperparameters, and members of other tools; `None` if some cannot be read.
+/// Returns the hyperparameters, and members of other tools; `None` after an error.
 ///
-/// Biases are said elsewhere.
+/// The biases are set by the caller.
 pub(super) fn read(
     root: &Value,
     family: Family,
@@ -125,7 +125,7 @@ pub(super) fn read(
     Some((parameters, foreign))
 }
 
-/// Checks what was read.
+/// Checks the parameters, and reports errors at their members.
 pub(super) fn checked(root: &Value, parameters: Parameters, r: &mut Reader) -> Option<Config> {
     let config = root.get("config")?;
     let place = |error: &ConfigError| {
@@ -164,7 +164,7 @@ fn activation(config: &Value, r: &mut Reader) -> Option<Activation> {
     found
 }
 
-/// The experts of the model, if it has some; outside, `None` if they cannot be read.
+/// Returns the experts of the model, if it has some; the outer `None` follows an error.
 fn experts(config: &Value, r: &mut Reader) -> Option<Option<Experts>> {
     let Some(count) = present(config, "num_experts") else {
         return Some(None);
@@ -192,7 +192,7 @@ fn experts(config: &Value, r: &mut Reader) -> Option<Option<Experts>> {
     }))
 }
 
-/// The encoder of an encoder-decoder; outside, `None` if it cannot be read.
+/// Returns the encoder of an encoder-decoder; the outer `None` follows an error.
 fn encoder(config: &Value, family: Family, r: &mut Reader) -> Option<Option<EncoderSizes>> {
     if family.encoder().is_none() && present(config, "encoder_layers").is_none() {
         return Some(None);
@@ -226,7 +226,7 @@ fn attributes(config: &Value, r: &mut Reader) -> Option<Attributes> {
     Some(attributes)
 }
 
-/// The layers that an array lists.
+/// Returns the layers that an array lists.
 fn layers(config: &Value, key: &str, r: &mut Reader) -> Option<Layers> {
     let Some(value) = present(config, key) else {
         return Some(Layers::NONE);
@@ -254,7 +254,7 @@ fn real(config: &Value, key: &str, default: f64, r: &mut Reader) -> Option<f64> 
     real
 }
 
-/// What `config` says, or dimension 3, or what the width leaves for each head.
+/// Returns the head size from `config`, else dimension 3, else `hidden_size` divided by the number of heads.
 fn head_dim(
     root: &Value,
     config: &Value,
@@ -283,7 +283,7 @@ fn head_dim(
     Some(hidden_size / heads)
 }
 
-/// The divisors of frequencies, if there are any; outside, `None` if they cannot be read.
+/// Returns the frequency divisors, if there are any; the outer `None` follows an error.
 fn factors(config: &Value, r: &mut Reader) -> Option<Option<FrequencyFactors>> {
     let Some(value) = present(config, "rope_factors") else {
         return Some(None);

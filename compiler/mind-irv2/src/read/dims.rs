@@ -1,4 +1,4 @@
-//! The member `dimensions`, and extents of shapes.
+//! Reads the member `dimensions`, and the extents of shapes.
 
 use mind_json::Value;
 
@@ -8,13 +8,13 @@ use crate::config::Config;
 use crate::family::Family;
 use crate::layout::dims::{Dim, Extent};
 
-/// What the document has for the number of positions.
+/// The dimensions of a document that do not follow from its configuration.
 pub(super) struct Dims {
-    /// The stored number of positions, by which sizes are resolved.
+    /// The stored number of positions, from which sizes are computed.
     pub(super) tokens: usize,
 }
 
-/// Checks every listed dimension against the configuration. Missing ones follow from it.
+/// Checks every listed dimension against the configuration, from which missing ones follow.
 pub(super) fn check(root: &Value, config: &Config, r: &mut Reader) -> Dims {
     let mut dims = Dims {
         tokens: config.context_window,
@@ -89,7 +89,7 @@ fn dimension(entry: &Value, family: Family, r: &mut Reader) -> Option<(Dim, usiz
     Some((dim, r.natural("value", value)?))
 }
 
-/// An element of a shape: an id, a name, or an object with `dim`, `mult` and `div`.
+/// Reads an element of a shape: an id, a name, or an object with `dim`, `mult` and `div`.
 pub(crate) fn extent(value: &Value, r: &mut Reader) -> Option<Extent> {
     if value.members().is_none() {
         return Some(Extent::of(dim("shape", value, r)?));

@@ -1,4 +1,4 @@
-//! Members of objects, with what is wrong with them.
+//! Reads object members, and reports errors.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_json::{Member, Value};
@@ -6,11 +6,11 @@ use mind_json::{Member, Value};
 use super::ReadOptions;
 use crate::codes;
 
-/// What has been found so far.
+/// The diagnostics found so far, and options.
 pub(crate) struct Reader {
     pub(crate) found: Diagnostics,
     options: ReadOptions,
-    /// Where the documentation lists the keys.
+    /// The documentation page that lists the keys.
     page: &'static str,
 }
 
@@ -23,7 +23,7 @@ impl Reader {
         }
     }
 
-    /// A reader of a file of a family.
+    /// Creates a reader of a file of a family.
     pub(crate) fn of_family() -> Reader {
         Reader {
             page: "docs/add-a-family.md",
@@ -31,7 +31,7 @@ impl Reader {
         }
     }
 
-    /// The texts of the array at `key`; none if it is absent or `null`.
+    /// Returns the texts of the array at `key`; empty if it is absent or `null`.
     pub(crate) fn texts(&mut self, object: &Value, key: &str) -> Vec<String> {
         let Some(value) = present(object, key) else {
             return Vec::new();
@@ -50,7 +50,7 @@ impl Reader {
         self.found.push(Diagnostic::error(span, message).code(code));
     }
 
-    /// Adds an error with a way out.
+    /// Adds an error with a help text.
     pub(crate) fn push_with_help(
         &mut self,
         code: Code,
@@ -62,7 +62,7 @@ impl Reader {
             .push(Diagnostic::error(span, message).code(code).help(help));
     }
 
-    /// The value of `key`, whose absence is an error.
+    /// Returns the value of `key`; reports an error if it is absent.
     pub(crate) fn required<'v>(&mut self, object: &'v Value, key: &str) -> Option<&'v Value> {
         let value = object.get(key);
         if value.is_none() {
@@ -77,7 +77,7 @@ impl Reader {
         self.push(codes::KIND, value.span, message);
     }
 
-    /// The elements of the array at `key`, which must be there.
+    /// Returns the elements of the array at `key`; reports an error if it is absent.
     pub(crate) fn list<'v>(&mut self, object: &'v Value, key: &str) -> &'v [Value] {
         let Some(value) = self.required(object, key) else {
             return &[];
@@ -88,13 +88,13 @@ impl Reader {
         })
     }
 
-    /// The text at `key`, which must be there.
+    /// Returns the text at `key`; reports an error if it is absent.
     pub(crate) fn text<'v>(&mut self, object: &'v Value, key: &str) -> Option<(&'v str, Span)> {
         let value = self.required(object, key)?;
         self.as_text(key, value)
     }
 
-    /// The text at `key`; `None` if it is absent or `null`.
+    /// Returns the text at `key`; `None` if it is absent or `null`.
     pub(crate) fn maybe_text<'v>(
         &mut self,
         object: &'v Value,
@@ -112,7 +112,7 @@ impl Reader {
         text.map(|text| (text, value.span))
     }
 
-    /// The truth value at `key`, which numbers 0 and 1 are too; `None` if it is absent or `null`.
+    /// Returns the boolean at `key`, which may also be the number 0 or 1; `None` if it is absent or `null`.
     pub(crate) fn maybe_truth(&mut self, object: &Value, key: &str) -> Option<bool> {
         let value = present(object, key)?;
         let truth = match value.integer() {
@@ -125,13 +125,13 @@ impl Reader {
         truth
     }
 
-    /// Notes a member that is read and then dropped.
+    /// Adds a note about a member that is dropped.
     pub(crate) fn note(&mut self, span: Span, message: String) {
         self.found
             .push(Diagnostic::new(Severity::Note, span, message));
     }
 
-    /// A number without sign and fraction that fits.
+    /// Returns a non-negative integer that fits into `usize`.
     pub(crate) fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
         let natural = value
             .integer()
@@ -142,7 +142,7 @@ impl Reader {
         natural
     }
 
-    /// Members of `object` that are not among `known`: kept where that is allowed, else reported.
+    /// Returns the members of `object` that are not in `known`. They are errors unless the options allow them.
     pub(crate) fn foreign(&mut self, object: &Value, known: &[&str]) -> Vec<Member> {
         let members = object.members().unwrap_or_default().iter();
         let unknown: Vec<Member> = members
@@ -170,12 +170,12 @@ impl Reader {
     }
 }
 
-/// The value of `key`; `None` if it is absent or `null`.
+/// Returns the value of `key`; `None` if it is absent or `null`.
 pub(crate) fn present<'v>(object: &'v Value, key: &str) -> Option<&'v Value> {
     object.get(key).filter(|value| !value.is_null())
 }
 
-/// A name of a document, short enough for a message.
+/// Returns a name of a document, shortened for messages.
 pub(crate) fn shown(name: &str) -> String {
     const SHOWN: usize = 60;
     match name.char_indices().nth(SHOWN) {
@@ -184,7 +184,7 @@ pub(crate) fn shown(name: &str) -> String {
     }
 }
 
-/// The place of the value of `key`, or of all of `object`.
+/// Returns the location of the value of `key`, or of `object` if it is absent.
 pub(crate) fn span_of(object: &Value, key: &str) -> Span {
     object.get(key).map_or(object.span, |value| value.span)
 }

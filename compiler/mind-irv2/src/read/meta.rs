@@ -1,4 +1,4 @@
-//! The member `meta`.
+//! Reads the member `meta`.
 
 use mind_diag::Span;
 use mind_json::{Member, Value};
@@ -10,7 +10,7 @@ use crate::config::{Biases, Config};
 use crate::family::{Families, Family};
 use crate::meta::parts_of;
 
-/// What `meta` says.
+/// The contents of `meta`.
 #[derive(Default)]
 pub(super) struct Meta<'v> {
     pub(super) fused_qkv: bool,
@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
     "weight_dtypes",
 ];
 
-/// The family that `meta` names; `None` if it names none.
+/// Returns the family that `meta` names; `None` if it names none.
 pub(super) fn family(root: &Value, families: Families, r: &mut Reader) -> Option<Family> {
     let meta = present(root, "meta").filter(|meta| meta.members().is_some())?;
     let (word, span) = r.maybe_text(meta, "family")?;
@@ -48,7 +48,7 @@ pub(super) fn family(root: &Value, families: Families, r: &mut Reader) -> Option
     family
 }
 
-/// Reads what stands there; `null` is unknown.
+/// Reads the member; `null` means unknown.
 pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Meta<'v> {
     let Some(value) = present(root, "meta") else {
         return Meta::default();
@@ -88,7 +88,7 @@ fn biases(meta: &Value, family: Family, r: &mut Reader) -> Option<Biases> {
     Some(biases)
 }
 
-/// What layers store otherwise, `{layer: {buffer: dtype}}`.
+/// Returns the storage types of layers that differ from the usual ones: `{layer: {buffer: dtype}}`.
 fn dtypes(meta: &Value, family: Family, r: &mut Reader) -> Vec<(usize, &'static str, WeightType)> {
     let Some(layers) = present(meta, "weight_dtypes") else {
         return Vec::new();
@@ -123,7 +123,7 @@ fn dtypes(meta: &Value, family: Family, r: &mut Reader) -> Vec<(usize, &'static 
     dtypes
 }
 
-/// Checks what `meta` says against the configuration.
+/// Checks `meta` against the configuration.
 pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
     let Some(value) = meta.value else { return };
     let mut contradicts = |key: &str, said: Option<bool>, is: bool| {
@@ -135,7 +135,7 @@ pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
     let tied = config.tie_word_embeddings;
     contradicts("tie_word_embeddings", meta.tied, tied);
     contradicts("has_pos_emb", meta.has_pos_emb, config.has_positions());
-    // A tied head is no tensor of its own, which some files call having none.
+    // Some files state that a model with a tied head has none, because the head is not a separate tensor.
     let has_head = !config.family.is_encoder();
     contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), has_head);
     contradicts("gated_mlp", meta.gated_mlp, config.has_gate());

@@ -1,7 +1,7 @@
-//! From text to a document: both dialects, strictly.
+//! Parses documents of both dialects, strictly.
 //!
-//! What the tables of [`layout`](crate::layout) say is not read into the document but checked against them, so that
-//! a document that is accepted means what its configuration means.
+//! Dimensions, buffers and nodes are not read into the document, but checked against the tables of
+//! [`layout`](crate::layout). An accepted document therefore means the same as its configuration.
 
 mod buffers;
 mod config;
@@ -21,18 +21,18 @@ use crate::config::Parameters;
 use crate::family::Families;
 use crate::schema::Document;
 
-/// How a document is read.
+/// Options for reading a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadOptions {
-    /// Whether members that the format does not have are kept; they are errors otherwise.
+    /// Whether unknown members are kept; otherwise they are errors.
     pub allow_unknown: bool,
-    /// The flag of the calling tool that allows them, if it has one.
+    /// The flag of the calling tool that allows unknown members, if it has one.
     pub unknown_flag: Option<&'static str>,
-    /// The families that models may be of.
+    /// The known families.
     pub families: Families,
 }
 
-/// Keys of a document; what lowered files add is not read.
+/// The keys of a document. Members that lowering adds are ignored.
 const KEYS: &[&str] = &[
     "version",
     "notes",
@@ -45,19 +45,18 @@ const KEYS: &[&str] = &[
     "memory_plan",
 ];
 
-/// Whether `text` looks like a document rather than like other JSON: an object with the keys of one.
+/// Returns whether `text` looks like a document and not like other JSON: an object with keys of a document.
 pub fn is_document(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     let keys = ["\"buffers\"", "\"nodes\"", "\"dimensions\""];
     text.starts_with('{') && keys.iter().any(|key| text.contains(key))
 }
 
-/// Reads a document.
+/// Reads a document. Warnings are returned with it.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with it, each with the JSON pointer of its place: E4201 no JSON, E4202 to E4211.
-/// Warnings come with the document.
+/// Returns all errors, each with the JSON pointer of its location: E4201 if the text is not JSON, and E4202 to E4211.
 pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics), Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let mut reader = Reader::new(options);
@@ -71,7 +70,7 @@ pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics)
     }
 }
 
-/// The document, as far as its configuration can be read.
+/// Returns the document if its configuration can be read; reports all errors.
 fn document(root: &Value, families: Families, r: &mut Reader) -> Option<Document> {
     if root.members().is_none() {
         let message = format!("a document is an object, found {}", root.describe());
@@ -115,7 +114,7 @@ fn document(root: &Value, families: Families, r: &mut Reader) -> Option<Document
     })
 }
 
-/// Whether the document is lowered to a run backward, which is reported.
+/// Returns whether the document is lowered for the backward pass, which is reported.
 fn of_gradients(root: &Value, r: &mut Reader) -> bool {
     let lowered = root.get("lowering").and_then(|own| own.get("mode"));
     let modes = [root.get("mode"), lowered].into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The member `nodes`, one by one: each must be one of the table's.
+//! Reads the member `nodes`. Each node must be one of the plan.
 
 use mind_diag::Span;
 use mind_json::Value;
@@ -11,15 +11,15 @@ use crate::config::Biases;
 use crate::family::{Families, Family, Stack};
 use crate::layout::nodes::{Access, Arg, Node, Part};
 
-/// A node of the document that the table has.
+/// A node of the document that the plan has.
 pub(super) struct Placed {
-    /// Its row of the table.
+    /// The node of the plan.
     pub(super) row: &'static Node,
     /// Its layer; `None` for a node of the whole model.
     pub(super) layer: Option<usize>,
     pub(super) span: Span,
     pub(super) condition: Option<Condition>,
-    /// The arguments that are bound.
+    /// The bound arguments.
     pub(super) bound: Vec<(&'static Arg, Span)>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Placed {
 pub(super) struct Nodes {
     pub(super) placed: Vec<Placed>,
     pub(super) span: Span,
-    /// Whether some node was refused, so that what is missing says nothing new.
+    /// Whether a node was rejected, after which missing nodes are not reported.
     pub(super) broken: bool,
 }
 
@@ -42,12 +42,13 @@ const KEYS: &[&str] = &[
     "kernel_variant",
     "kernel_dtype",
 ];
-/// The bits that flags may have: fused, inference only.
+/// The valid bits of `flags`: fused, inference only.
 const FLAGS: usize = 0b11;
-/// More than any kernel has arguments.
+/// More arguments than any kernel has.
 const MAX_BINDINGS: usize = 32;
 
-/// The family of a document that names none: the first one that has an op for each of its nodes, or the first one.
+/// Returns the family of a document that names none: `llama` if it has all ops of the nodes, else the first family that
+/// has them, else `llama`.
 pub(super) fn family_of(root: &Value, families: Families) -> Option<Family> {
     let ops: Vec<&str> = root
         .get("nodes")
@@ -143,7 +144,7 @@ fn node(value: &Value, family: Family, r: &mut Reader) -> Option<Placed> {
     })
 }
 
-/// The family of the stack of layers that a node is of; `None` if it says none of those there are.
+/// Returns the family with the stack of layers of a node; `None` after an error.
 fn stack(value: &Value, family: Family, r: &mut Reader) -> Option<Family> {
     let Some(encoder) = family.encoder() else {
         if let Some(own) = present(value, "scope") {
@@ -166,7 +167,7 @@ fn stack(value: &Value, family: Family, r: &mut Reader) -> Option<Family> {
     }
 }
 
-/// A binding as the document has it.
+/// A binding of the document.
 struct Binding<'v> {
     arg: &'v str,
     arg_span: Span,
@@ -210,7 +211,7 @@ fn bindings<'v>(value: &'v Value, r: &mut Reader) -> Vec<Binding<'v>> {
     all
 }
 
-/// Of rows with one op, the one that most bindings agree with; the first of several.
+/// Returns the node with the most matching bindings among nodes of the same op; the first of several.
 fn nearest(rows: &[&'static Node], bindings: &[Binding<'_>]) -> &'static Node {
     let agree = |row: &'static Node| {
         let bound = |binding: &&Binding<'_>| {
@@ -227,8 +228,8 @@ fn nearest(rows: &[&'static Node], bindings: &[Binding<'_>]) -> &'static Node {
     best
 }
 
-/// The argument that a document means by `name`: its name, the buffer that is bound to it, or `out` for the only
-/// one that is written.
+/// Returns the argument that a document calls `name`: the argument of that name, the one bound to a buffer of that
+/// name, or, for `out`, the only output.
 fn called(row: &'static Node, name: &str) -> Option<&'static Arg> {
     let mut outs = row.args.iter().filter(|own| own.access == Access::Out);
     let out = match (name, outs.next(), outs.next()) {
@@ -240,7 +241,7 @@ fn called(row: &'static Node, name: &str) -> Option<&'static Arg> {
     named.or_else(bound).or(out)
 }
 
-/// Reports what does not agree with the row, and gives the arguments that are bound.
+/// Reports bindings that differ from the plan; returns the bound arguments.
 fn check_bindings(
     row: &'static Node,
     bindings: &[Binding<'_>],
@@ -289,7 +290,7 @@ fn check_bindings(
 }
 
 impl Nodes {
-    /// The weights that a checkpoint may lack and nodes read.
+    /// Returns the optional weights that nodes read.
     pub(super) fn biases(&self, family: Family) -> Biases {
         let args = self.placed.iter().flat_map(|node| &node.bound);
         let indices = args.filter_map(|(own, _)| family.optional_index(&own.buffer));

@@ -1,4 +1,4 @@
-//! The nodes together: they must compute the model.
+//! Checks that the nodes together compute the model.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::family::Stack;
 use crate::layout::buffers::Scope;
 use crate::layout::nodes::{Access, Node, Part, nodes, ordered};
 
-/// Checks that the nodes compute the model, in prefill and in decode.
+/// Checks that the nodes compute the model, in prefill and in decode steps.
 pub(super) fn check(
     all: &Nodes,
     buffers: &[Declared<'_>],
@@ -55,13 +55,13 @@ pub(super) fn check(
     }
 }
 
-/// The model that conditions of a node are about.
+/// Returns the configuration for which conditions of a node are evaluated.
 fn in_layer(config: &Config, node: &Placed) -> Config {
     let own = config.of_stack(node.row.stack).unwrap_or(*config);
     node.layer.map_or(own, |layer| own.of_layer(layer))
 }
 
-/// Checks that every part has its nodes, each once, in an order in which they can run.
+/// Checks that every part has each of its nodes once, in a valid execution order.
 fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
     let part_of = |node: &Placed| (node.row.stack, node.row.part, node.layer);
     if let Some(pair) = kept
@@ -105,7 +105,7 @@ fn check_part(
             r.push(codes::CONTRADICTION, node.span, message);
             return;
         }
-        // A part has few rows, so that one repeats before many nodes have been compared.
+        // A part has few distinct nodes, so a repeated one is found before many nodes are compared.
         for earlier in &own[..at] {
             if std::ptr::eq(earlier.row, node.row) {
                 let message = format!("`{}` appears twice", node.row.op());
@@ -123,7 +123,7 @@ fn check_part(
             }
         }
     }
-    // Nodes of the whole model are supplied where they are missing.
+    // Missing nodes of the whole model are added from the plan.
     let Some(layer) = layer else { return };
     let expected = nodes(config, part).filter(|row| row.layers.has(config.has_experts(layer)));
     for row in expected {
@@ -139,14 +139,14 @@ fn check_part(
     }
 }
 
-/// The place of a row in the table.
+/// Returns the index of a node in the plan.
 fn index(row: &'static Node, config: &Config) -> usize {
     let mut all = config.family.nodes();
     all.position(|own| std::ptr::eq(own, row))
         .unwrap_or(usize::MAX)
 }
 
-/// Checks that every buffer that a node touches is declared, those of supplied nodes included.
+/// Checks that every buffer that a node accesses is declared, including those of added nodes.
 fn check_declared(
     kept: &[&Placed],
     buffers: &[Declared<'_>],
@@ -175,7 +175,7 @@ fn check_declared(
         all.collect::<Vec<_>>()
     });
     let needed = supplied.flat_map(|row| &row.args).filter(|arg| {
-        // The table of positions is optional for a kernel, not for a model without rotation.
+        // The position table is an optional argument of the kernel, but a model without rotation needs it.
         let buffer = config.family.buffer(&arg.buffer);
         let is_needed = buffer.is_some_and(|own| own.is_weight() && !own.optional);
         (!arg.optional || is_needed) && arg.is_listed(config)

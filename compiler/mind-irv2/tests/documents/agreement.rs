@@ -1,5 +1,5 @@
-//! What the reference runtimes, `transformers` and `llama.cpp`, make of configurations and headers that say a thing in
-//! several places, or in a place that a family does not read.
+//! Agreement with the reference runtimes, `transformers` and `llama.cpp`, on configurations and headers that state a
+//! value in several places, or in one that a family does not read.
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::{Document, Families, Family, Parameters, RopeScaling, hf, read, write};
@@ -10,7 +10,7 @@ use crate::checkpoint::{as_gguf, gguf_keys};
 use crate::models::{config, config_json, family, llamas, parameters, tensors};
 use crate::writers::{Meta, Tensor, gguf, safetensors};
 
-/// The model, and what was said of it with codes; no model where there is an error.
+/// Returns the document, or `None` after an error, and the diagnostics with their codes.
 fn outcome(text: Option<&str>, files: &[(&str, Vec<u8>)]) -> (Option<Document>, Vec<String>) {
     let sources: Vec<Source<'_>> = files
         .iter()
@@ -34,7 +34,7 @@ fn of_config(family: Family, more: &str) -> (Option<Document>, Vec<String>) {
     outcome(Some(&config_json(family, more)), &[])
 }
 
-/// What was said of each description that gives no model.
+/// Returns the diagnostics of descriptions that are rejected.
 fn refused<const N: usize>(outcomes: [(Option<Document>, Vec<String>); N]) -> String {
     let shown = outcomes.map(|(document, messages)| {
         assert!(document.is_none(), "{messages:#?}");
@@ -54,7 +54,7 @@ fn a_head_that_differs_from_its_table_is_the_models() {
     let expected = "E4210 `tie_word_embeddings` is true, but the checkpoint has a head that differs from its table of embeddings: the head is used";
     assert_eq!(messages, [expected]);
 
-    // A document that says the same is contradicted by the file.
+    // The file contradicts a document with a tied head.
     let tied = Parameters {
         tie_word_embeddings: true,
         ..parameters(family("llama"))
@@ -70,7 +70,7 @@ fn a_head_that_differs_from_its_table_is_the_models() {
         "m.safetensors: tensor \"lm_head.weight\" differs from the table of embeddings, to which the model ties its head"
     );
 
-    // A copy of the table is the table.
+    // A copy of the embedding table is accepted as a tied head.
     let table = all.iter().find(|own| own.name.contains("embed_tokens"));
     let table = table.unwrap().bytes.clone();
     let head = all.iter_mut().find(|own| own.name == "lm_head.weight");
@@ -109,7 +109,7 @@ fn types_of_layers_say_which_of_them_have_a_window() {
     let mixed = r#", "layer_types": ["full_attention", "sliding_attention"]"#;
     let full = r#", "layer_types": ["full_attention", "full_attention"]"#;
     for family in [family("qwen2"), family("qwen3")] {
-        // 28 layers of both families have no window, unless told otherwise.
+        // By default, the first 28 layers of both families have no window.
         assert_eq!(windows(family, asked), Ok((false, false)));
         assert_eq!(
             windows(family, &format!("{asked}, \"max_window_layers\": 1")),
@@ -229,7 +229,7 @@ fn phi3_alone_rotates_a_part_of_a_head() {
     ]));
 }
 
-/// What becomes of a GGUF file of `family` with other keys.
+/// Returns the outcome of reading a GGUF file of `family` with additional keys and tensors.
 fn of_header(
     family: Family,
     word: &str,
@@ -346,7 +346,7 @@ fn two_lists_of_factors_are_those_of_short_and_of_long_sequences() {
     assert_eq!(short.as_slice(), [1.0, 1.1, 1.2]);
     assert_eq!(long.as_slice(), [1.0, 3.0, 8.0]);
     assert_eq!((attention_factor, original_context), (1.25, 20));
-    // A model has a factor for each pair.
+    // The model needs a factor for each pair.
     let [short, _] = both();
     let long = Tensor::f32("rope_factors_long.weight", &[2], &[1.0, 3.0]);
     let (document, messages) = of_header(family("phi3"), "phi3", &keys, [short, long]);
@@ -372,7 +372,7 @@ fn a_configuration_beside_a_file_with_factors_says_the_same() {
         r#", "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
             "original_max_position_embeddings": 32}"#,
     );
-    // Wavelengths of 6, 135 and 2916 positions: the first stays, the others are longer than the context.
+    // Wavelengths of 6, 135 and 2916 positions: the first is kept, the others are longer than the context.
     let (document, _) = outcome(Some(&llama3), &stretched([1.0, 8.0, 8.0]));
     let rope = document.unwrap().config.rope.unwrap();
     assert!(matches!(rope.scaling, RopeScaling::Llama3 { .. }) && rope.factors.is_none());

@@ -1,4 +1,4 @@
-//! Tensors of checkpoints as the model has them.
+//! Checkpoint tensors in the form that the model needs.
 
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::{Config, Families, Parameters, hf};
@@ -90,7 +90,7 @@ fn a_tied_head_is_the_table_of_embeddings() {
     );
 }
 
-/// The tensors of a GGUF file: other names, and rows of q and k interleaved where `permuted`.
+/// Returns the tensors with GGUF names, and with interleaved rows of q and k if `permuted`.
 pub fn as_gguf(all: &[Tensor], config: &Config, permuted: bool) -> Vec<Tensor> {
     let ends = [
         ("self_attn.q_proj", "attn_q"),
@@ -226,7 +226,7 @@ fn a_gguf_file_says_its_configuration() {
             hf::document(None, &[source("m.gguf", &file)], Families::default()).unwrap();
         let expected = Parameters {
             rms_norm_eps: 1e-5,
-            // Files of this family do not say which of the two they are.
+            // GGUF files do not distinguish this family from `llama`.
             family: match name {
                 "mistral" => llamas()[0],
                 _ => family,

@@ -1,4 +1,4 @@
-//! Corrupted documents and checkpoints are refused with a place, or mean what they say.
+//! Corrupted documents and checkpoints are rejected with a location, or remain valid.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::models::{config, config_json, document, family, parameters, tensors};
 use crate::mutated;
 use crate::writers::{corrupt, safetensors};
 
-/// Words of documents that are put in the place of each other.
+/// Words of documents that are exchanged for each other.
 const WORDS: [&str; 24] = [
     "\"wq\"",
     "\"wk\"",
@@ -39,7 +39,7 @@ const WORDS: [&str; 24] = [
     "[]",
 ];
 
-/// A document with words swapped, lines lost, doubled or moved, or bytes changed.
+/// Returns a document with words exchanged, lines removed, doubled or moved, or bytes changed.
 pub fn variant(text: &str, random: &mut Rng) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let line = |random: &mut Rng| random.below(lines.len());
@@ -76,7 +76,7 @@ pub fn variant(text: &str, random: &mut Rng) -> String {
     }
 }
 
-/// Checks that docs/models.md has the number of corrupted files of a kind that were refused.
+/// Checks that docs/models.md records how many corrupted files of a kind are rejected.
 pub fn documented(what: &str, refused: usize) {
     let row = format!("| {what} | 1000 | {refused} | {} |\n", 1000 - refused);
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md");
@@ -102,7 +102,7 @@ fn corrupted_documents() {
                 refused += 1;
             }
             Ok((read_back, _)) => {
-                // What is accepted is a model of its own, which is written and read like any other.
+                // An accepted variant is a valid model, which can be written and read again.
                 let written = write(&read_back);
                 let (again, _) = read(&written, &ReadOptions::default()).unwrap();
                 assert_eq!(write(&again), written);
@@ -154,7 +154,7 @@ fn corrupted_checkpoints() {
     documented("safetensors beside a configuration", refused);
 }
 
-/// What the fuzz target `config` does, for drawn bytes.
+/// The fuzz target `config` on random bytes.
 #[test]
 fn configurations_and_headers_of_known_keys_with_any_values() {
     let mut random = Rng::new(24);
@@ -168,7 +168,7 @@ fn configurations_and_headers_of_known_keys_with_any_values() {
             name: "m.gguf".to_owned(),
             file,
         };
-        // Without tensors a header is refused, unless it is refused for its keys.
+        // A header without tensors is always rejected.
         let found = hf::document(None, &[source], Families::default()).unwrap_err();
         assert!(found.first_error().is_some_and(|own| own.code.is_some()));
         match hf::document(Some(&text), &[], Families::default()) {

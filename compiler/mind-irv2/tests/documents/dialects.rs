@@ -1,4 +1,4 @@
-//! Existing files: the document dialect with the published excerpts, the dialect of the existing builder, mixtures.
+//! Existing files: the document dialect with the published excerpts, the dialect of the existing builder, and mixtures.
 
 use mind_ir::random::Rng;
 use mind_irv2::{Config, Parameters, ReadOptions, read, write};
@@ -25,13 +25,13 @@ fn elements(value: &mut Value) -> &mut Vec<Value> {
     }
 }
 
-/// The member `key`, which must be there.
+/// Returns the member `key`, which must exist.
 pub fn at<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
     let found = members(value).iter_mut().find(|member| member.key == key);
     &mut found.unwrap().value
 }
 
-/// Says a document as the existing builder does, each field with a probability of `often` in 8.
+/// Converts a document to the dialect of the existing builder, each field with a probability of `often` in 8.
 fn as_code(text: &str, config: &Config, random: &mut Rng, often: usize) -> String {
     let mut root = tree(text);
     let mut yes = || random.below(8) < often;
@@ -130,7 +130,7 @@ fn the_builders_dialect_and_mixtures_give_the_same_model() {
     }
 }
 
-/// The published example: Qwen2-0.5B, with a table of dimensions that lacks three.
+/// Returns the published example: Qwen2-0.5B, with a table that lacks three dimensions.
 fn published() -> String {
     let own = document(Parameters {
         num_layers: 24,

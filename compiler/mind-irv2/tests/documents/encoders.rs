@@ -1,4 +1,4 @@
-//! Encoders: their descriptions, configurations and documents, and what is refused.
+//! Encoders: family files, configurations and documents, and the errors in them.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::corrupted::{documented, variant};
 use crate::models;
 use crate::writers::corrupt;
 
-/// The text of a file of a shipped plan, or of a shipped family.
+/// Returns the text of a file of a shipped plan or family.
 fn shipped(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("families")
@@ -31,7 +31,7 @@ const NAMES: [&str; 4] = [
     "tensors.json",
 ];
 
-/// The four files of a family of encoders that defines its plan.
+/// Returns the four files of an encoder family with its own plan.
 pub fn files(plan: &str) -> [String; 4] {
     NAMES.map(|name| match name {
         "family.json" => shipped(&format!("{plan}/{name}"))
@@ -56,7 +56,7 @@ pub fn shown(why: &FamilyError) -> String {
     render_text(&why.found, &why.file, false)
 }
 
-/// What the configurations of families say besides sizes.
+/// The members of configurations other than sizes, by family.
 const SAID: [(&str, &str); 5] = [
     (
         "bert",
@@ -77,7 +77,7 @@ const SAID: [(&str, &str); 5] = [
     ),
 ];
 
-/// The configuration of a tiny model of `family`, which says what those of `like` do.
+/// Returns the configuration of a tiny model of `family`, with the members of `like`.
 fn config_of(family: &str, like: &str) -> String {
     let said = SAID.iter().find(|(own, _)| *own == like);
     let said = said.expect("a family").1;
@@ -245,7 +245,7 @@ fn windows_of_modernbert_reach_half_of_the_width_to_both_sides() {
     assert_eq!(windows, [None, Some(5)]);
 }
 
-/// What a family that was read makes of a configuration: errors, or a document and modules.
+/// Reads a configuration of a family, and builds its document and modules; errors are ignored.
 fn use_of(family: Family, like: &str) {
     let families = Families::with(family);
     let text = config_of(family.name(), like);
@@ -256,7 +256,7 @@ fn use_of(family: Family, like: &str) {
         families,
         ..ReadOptions::default()
     };
-    // A plan whose steps do not fit each other is refused where it is built or where its document is read.
+    // If the steps of a plan do not fit together, building a module or reading the document fails.
     let _ = read(&write(&document), &options);
     let stored = |_: &str| WeightType::F32;
     let build = |config: &Config| {

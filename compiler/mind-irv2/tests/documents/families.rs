@@ -1,4 +1,4 @@
-//! Descriptions of families: what is read, and what is refused.
+//! Family files, and the errors in them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use mind_weights::WeightType;
 
 use crate::corrupted::{documented, variant};
 
-/// The text of a file of a shipped plan, or of a shipped family.
+/// Returns the text of a file of a shipped plan or family.
 fn shipped(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("families")
@@ -20,7 +20,7 @@ fn shipped(path: &str) -> String {
     std::fs::read_to_string(path).expect("a shipped file")
 }
 
-/// The four files of a family that defines its plan.
+/// Returns the four files of a family with its own plan.
 fn files() -> [String; 4] {
     let family = r#"{
   "family": "own",
@@ -42,7 +42,7 @@ fn files() -> [String; 4] {
     ]
 }
 
-/// The four files of a family with experts.
+/// Returns the four files of a family with experts.
 fn files_with_experts() -> [String; 4] {
     let family = r#"{
   "family": "own",
@@ -85,12 +85,12 @@ fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
     })
 }
 
-/// What is wrong with the files once the first of a pair is replaced by the second, in the file of this number.
+/// Returns the errors of each change, which replaces the first occurrence of a text in the file with this number.
 fn refused(changes: &[(usize, &str, &str)]) -> String {
     refused_of(files, changes)
 }
 
-/// The same of other files.
+/// Like [`refused`], for other files.
 fn refused_of(files: fn() -> [String; 4], changes: &[(usize, &str, &str)]) -> String {
     let of = |&(file, from, to): &(usize, &str, &str)| {
         let mut texts = files();
@@ -205,7 +205,7 @@ fn what_is_wrong_with_experts_and_layouts_has_a_place() {
     ));
 }
 
-/// What a family that was read makes of a configuration: errors, or a document and modules.
+/// Reads a configuration of a family, and builds its document and modules; errors are ignored.
 fn use_of(family: Family) {
     let families = Families::with(family);
     let text = CONFIG.replace("\"own\"", &format!("{:?}", family.name()));
@@ -216,7 +216,7 @@ fn use_of(family: Family) {
         families,
         ..ReadOptions::default()
     };
-    // A plan whose steps do not fit each other is refused where it is built or where its document is read.
+    // If the steps of a plan do not fit together, building a module or reading the document fails.
     let _ = read(&write(&document), &options);
     let config = &document.config;
     let stored = |_: &str| WeightType::F32;

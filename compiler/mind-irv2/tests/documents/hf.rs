@@ -1,4 +1,4 @@
-//! From `config.json` to documents.
+//! Conversion of `config.json` to documents.
 
 use mind_irv2::{Document, Families, RopeScaling, hf, write};
 use mind_snapshot::snapshot;
@@ -17,7 +17,7 @@ fn built(text: &str) -> Document {
     }
 }
 
-/// What is wrong with each configuration.
+/// Returns the errors in each configuration.
 fn refused<const N: usize>(texts: [String; N]) -> String {
     let shown = texts.map(|text| {
         let found = hf::document(Some(&text), &[], Families::default()).unwrap_err();
@@ -32,7 +32,7 @@ fn every_family_becomes_its_document() {
     for family in llamas() {
         let own = built(&config_json(family, ""));
         let mut expected = parameters(family);
-        // Mistral's window is 4096 by default, more than this context.
+        // The default window of Mistral, 4096, is larger than this context.
         expected.rms_norm_eps = 1e-6;
         assert_eq!(*own.config, expected, "{family:?}");
         assert_eq!(own.fused_qkv, family.name() == "phi3");

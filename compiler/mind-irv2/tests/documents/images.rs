@@ -1,4 +1,4 @@
-//! Encoders of images: their descriptions, configurations and documents, and what is refused.
+//! Image encoders: family files, configurations and documents, and the errors in them.
 
 use mind_diag::{SourceFile, render_text};
 use mind_ir::random::Rng;
@@ -11,7 +11,7 @@ use crate::corrupted::variant;
 use crate::encoders::{family_of, files, shown};
 use crate::writers::corrupt;
 
-/// The configuration of a tiny model of `family`.
+/// Returns the configuration of a tiny model of `family`.
 fn config_of(family: &str, more: &str) -> String {
     format!(
         r#"{{"model_type": {family:?}, "num_hidden_layers": 2, "hidden_size": 20, "intermediate_size": 24, "num_attention_heads": 4,
@@ -36,7 +36,7 @@ fn an_image_has_a_position_more_than_patches() {
     assert!(parts::has_patches(&config) && parts::has_classify(&config));
     let weight = config.family.buffer("patch_weight").expect("a weight");
     assert_eq!(weight.form(&config).shape(), [20, 32]);
-    // What a silent configuration means.
+    // The defaults of absent keys.
     let silent = r#"{"model_type": "vit"}"#;
     let (document, _) = hf::document(Some(silent), &[], Families::default()).unwrap();
     let config = document.config;
@@ -97,7 +97,7 @@ fn what_is_wrong_with_the_plan_of_an_image_encoder_has_a_place() {
 #[test]
 fn a_plan_whose_steps_do_not_fit_an_image_is_refused_where_it_is_built() {
     let mut texts = files("vit");
-    // No step makes rows of patches.
+    // Removes the step that projects patches.
     texts[2] = texts[2].replacen(
         "\"kernel\": \"patch_project\"",
         "\"kernel\": \"patch_project\", \"when\": \"layer>9\"",
@@ -116,7 +116,7 @@ fn a_plan_whose_steps_do_not_fit_an_image_is_refused_where_it_is_built() {
     assert!(document::model(&document, document::Padding::Stripped).is_err());
 }
 
-/// What a family that was read makes of a configuration: errors, or a document and modules.
+/// Reads a configuration of a family, and builds its document and modules; errors are ignored.
 fn use_of(family: Family) {
     let families = Families::with(family);
     let text = config_of(family.name(), "");

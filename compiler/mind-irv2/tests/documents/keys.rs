@@ -1,5 +1,5 @@
-//! Every key of a configuration and of a header: changing its value changes the model, or is reported by name, or the
-//! tables say why it changes nothing.
+//! Every key of a configuration or header is accounted for: changing its value changes the model, or a diagnostic names
+//! the key, or the tables have a reason why it has no effect.
 
 use mind_irv2::checkpoint::Source;
 use mind_irv2::{Families, Family, hf, write};
@@ -9,7 +9,7 @@ use crate::checkpoint::{as_gguf, gguf_keys};
 use crate::models::{config, family, llamas, parameters, tensors};
 use crate::writers::{Meta, gguf};
 
-/// What a description means: the model, or nothing, and what was said of it.
+/// The outcome of reading a description: the model, if it is accepted, and diagnostics.
 #[derive(PartialEq, Debug)]
 struct Outcome {
     model: Option<String>,
@@ -33,13 +33,13 @@ impl Outcome {
         self.messages.iter().filter(quoted).collect()
     }
 
-    /// Whether `other` is another model, or has something else to say of `key`.
+    /// Returns whether `other` has another model, or other diagnostics about `key`.
     fn is_told_from(&self, other: &Outcome, key: &str) -> bool {
         self.model != other.model || self.naming(key) != other.naming(key)
     }
 }
 
-/// The members of a `config.json` that says something with every key that it can.
+/// Returns the members of a `config.json` in which every key that can have an effect has one.
 fn members(family: Family) -> Vec<(String, String)> {
     let p = parameters(family);
     let scaling = match family.name() {
@@ -81,7 +81,7 @@ fn json(members: &[(String, String)]) -> String {
     format!("{{{}}}", members.collect::<Vec<_>>().join(",\n "))
 }
 
-/// A value that says something else than `members` does.
+/// Returns a value of `key` with another meaning than that in `members`.
 fn another(key: &str) -> &'static str {
     match key {
         "model_type" => "\"perceiver\"",
@@ -125,7 +125,7 @@ fn of_config(members: &[(String, String)]) -> Outcome {
     Outcome::of(hf::document(Some(&json(members)), &[], Families::default()))
 }
 
-/// Keys that a family reads only where it is refused for another reason.
+/// Keys that a family only reads in configurations that it rejects for another reason.
 const EXCUSED: [(&str, &str, &str); 1] = [(
     "phi3",
     "original_max_position_embeddings",
@@ -209,7 +209,7 @@ fn every_key_of_a_rotation_is_read_or_reported() {
     }
 }
 
-/// The headers of the families' architectures, each with a file that fits.
+/// Architectures of headers, each with a shipped family of the same name.
 const HEADERS: [&str; 4] = ["llama", "qwen2", "qwen3", "phi3"];
 
 fn of_header(family: Family, word: &str, keys: &[(String, Meta)]) -> Outcome {
@@ -248,7 +248,7 @@ fn header(family: Family, word: &str) -> Vec<(String, Meta)> {
     keys
 }
 
-/// A value that says something else than `header` does.
+/// Returns a value of `key` with another meaning than that in `header`.
 fn another_meta(key: &str) -> Meta {
     match key {
         "rope.scaling.type" => Meta::Text("none".to_owned()),

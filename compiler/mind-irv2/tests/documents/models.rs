@@ -12,17 +12,17 @@ use crate::writers::Tensor;
 /// The families that follow the plan of llama, by name.
 pub const LLAMAS: [&str; 5] = ["llama", "qwen2", "mistral", "qwen3", "phi3"];
 
-/// The shipped family called `name`.
+/// Returns the shipped family called `name`.
 pub fn family(name: &str) -> Family {
     Family::named(name).unwrap()
 }
 
-/// The families of [`LLAMAS`].
+/// Returns the families of [`LLAMAS`].
 pub fn llamas() -> [Family; 5] {
     LLAMAS.map(family)
 }
 
-/// A tiny model of `family`: no extent is a multiple of 16.
+/// Returns a tiny model of `family`, in which no extent is a multiple of 16, so that all are padded.
 pub fn parameters(own: Family) -> Parameters {
     let head_dim = 6;
     Parameters {
@@ -56,12 +56,12 @@ pub fn parameters(own: Family) -> Parameters {
     }
 }
 
-/// The same, checked.
+/// Returns the checked configuration of the tiny model.
 pub fn config(family: Family) -> Config {
     Config::new(parameters(family)).unwrap()
 }
 
-/// A document of `parameters` in `bf16`.
+/// Returns a document of `parameters` in `bf16`.
 pub fn document(parameters: Parameters) -> Document {
     let config = Config::new(parameters).unwrap();
     let mut dtypes = WeightTypes::uniform(&config, WeightType::Bf16, WeightType::F32);
@@ -75,7 +75,7 @@ pub fn document(parameters: Parameters) -> Document {
     }
 }
 
-/// Parameters that use everything the format has.
+/// Returns parameters that use all features of the format.
 pub fn variants() -> Vec<Parameters> {
     let mut all: Vec<Parameters> = llamas().map(parameters).to_vec();
     let llama = parameters(family("llama"));
@@ -124,7 +124,7 @@ pub fn variants() -> Vec<Parameters> {
     all
 }
 
-/// The `config.json` of a tiny model of `family`, with `more` members.
+/// Returns the `config.json` of a tiny model of `family`, with `more` members.
 pub fn config_json(family: Family, more: &str) -> String {
     let p = parameters(family);
     format!(
@@ -143,7 +143,7 @@ pub fn config_json(family: Family, more: &str) -> String {
     )
 }
 
-/// The tensors of a tiny model of one of [`LLAMAS`] under Hugging Face's names, fused where the family fuses them.
+/// Returns the tensors of a tiny model of one of [`LLAMAS`] with Hugging Face's names, fused if the family fuses them.
 pub fn tensors(config: &Config, seed: u64) -> Vec<Tensor> {
     let mut random = Rng::new(seed);
     let mut all = Vec::new();

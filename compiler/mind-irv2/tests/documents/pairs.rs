@@ -1,4 +1,4 @@
-//! Encoder-decoders: their descriptions, configurations and documents, and what is refused.
+//! Encoder-decoders: family files, configurations and documents, and the errors in them.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use mind_weights::WeightType;
 use crate::corrupted::{documented, variant};
 use crate::writers::corrupt;
 
-/// A file of a shipped family or plan.
+/// Returns a file of a shipped family or plan.
 fn shipped(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("families")
@@ -26,7 +26,7 @@ fn shipped(path: &str) -> String {
     std::fs::read_to_string(path).expect("a shipped file")
 }
 
-/// The five files of a family of encoder-decoders that defines its plans, those of the shipped family `of`.
+/// Returns the five files of an encoder-decoder family with its own plans, from the shipped family `of`.
 fn files_of(of: &str) -> [String; 5] {
     let named = |name: &str| format!("\"family\": \"{name}\"");
     FILE_NAMES.map(|name| match name {
@@ -52,7 +52,7 @@ fn family_of(texts: &[String; 5]) -> Result<Family, Box<FamilyError>> {
     })
 }
 
-/// The configuration of a tiny model of `family`.
+/// Returns the configuration of a tiny model of `family`.
 fn config_of(family: &str, more: &str) -> String {
     format!(
         r#"{{"model_type": {family:?}, "d_model": 20, "d_kv": 6, "d_ff": 24, "num_layers": 3, "num_heads": 2, "vocab_size": 37,
@@ -104,7 +104,7 @@ fn documents_of_pairs_read_back() {
     }
 }
 
-/// The same for what follows the plan of BART.
+/// Returns the configuration of a tiny model of a family that follows the plan of BART.
 fn bart_config_of(family: &str, more: &str) -> String {
     format!(
         r#"{{"model_type": {family:?}, "d_model": 24, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4,
@@ -143,7 +143,7 @@ fn a_silent_configuration_means_what_its_family_says() {
 fn rows_in_front_of_the_first_position_are_no_part_of_the_context() {
     let config = bart_of("").config;
     assert_eq!((config.first_position(), config.most_tokens()), (2, 20));
-    // Token 1 is no padding that keeps a row.
+    // Token 1 is not treated as padding, because `position_offset` is 0.
     assert_eq!(config.position_rows(&[5, 1, 0, 1]), [2, 3, 4, 5]);
     for name in ["pos_emb", "enc_pos_emb"] {
         let table = config.family.buffer(name).expect("a table");
@@ -191,7 +191,7 @@ fn what_is_wrong_with_silent_tokens_and_asked_numbers_has_a_place() {
 
 #[test]
 fn classes_of_distances_are_those_of_the_reference() {
-    // Made by `_relative_position_bucket` of transformers 5.24, for distances from 0 on.
+    // Recorded from `_relative_position_bucket` of transformers 5.24, for distances from 0 on.
     let config = |more: &str| document_of(more).config;
     let plain = config("");
     let encoder = Distances::of(&plain.encoder().expect("an encoder")).expect("classes");
@@ -310,7 +310,7 @@ fn a_stack_of_its_own_is_refused_in_other_models() {
     );
 }
 
-/// What a family that was read makes of a configuration: errors, or a document and modules.
+/// Reads a configuration of a family, and builds its document and modules; errors are ignored.
 fn use_of(family: Family, config_of: fn(&str, &str) -> String) {
     let families = Families::with(family);
     let text = config_of(family.name(), "");
@@ -321,7 +321,7 @@ fn use_of(family: Family, config_of: fn(&str, &str) -> String) {
         families,
         ..ReadOptions::default()
     };
-    // A plan whose steps do not fit each other is refused where it is built or where its document is read.
+    // If the steps of a plan do not fit together, building a module or reading the document fails.
     let _ = read(&write(&document), &options);
     let stored = |_: &str| WeightType::F32;
     let build = |config: &Config| {
@@ -353,7 +353,7 @@ fn corrupted_families_of_pairs() {
     corrupted_families("bart", 54, bart_config_of);
 }
 
-/// How many of a thousand corrupted descriptions of a family are refused.
+/// Returns how many of a thousand corrupted descriptions of a family are rejected.
 fn corrupted_families(of: &str, seed: u64, config_of: fn(&str, &str) -> String) -> usize {
     let mut random = Rng::new(seed);
     let mut refused = 0;

@@ -1,4 +1,4 @@
-//! Configurations that were published, and the keys that the configuration classes of `transformers` have.
+//! Published configurations, and the keys of the configuration classes of `transformers`.
 
 use mind_irv2::{Families, Family, hf, write};
 use mind_json::{Limits, Value};
@@ -49,7 +49,7 @@ fn published_models_cover_the_families_and_become_documents() {
         seen.push(document.config.family.name());
         assert!(read_silently(&write(&document)) == document, "{name}");
     }
-    // Nobody downloads these as often, or their checkpoints are not of `transformers`.
+    // These are rarely downloaded, or their checkpoints are not in the format of `transformers`.
     let unseen = ["glm4", "mbart", "mpt", "nomic_bert", "pegasus"];
     for family in Family::shipped() {
         let name = family.name();
@@ -90,13 +90,13 @@ fn layer_types_of_mistral_say_which_layers_have_a_window() {
     );
     assert_eq!(types("null", "16"), [true, true]);
     assert_eq!(types("null", "null"), [false, false]);
-    // The window of this one is as wide as its context, so no layer has one.
+    // The window of this model is as large as its context, so no layer has one.
     assert_eq!(windows("mistralai/Ministral-8B-Instruct-2410").0, 0);
     let (width, layers) = windows("google/gemma-3-270m-it");
     assert_eq!((width, layers[4], layers[5]), (512, true, false));
 }
 
-/// A configuration with the keys of the published description alone.
+/// Returns a configuration with only the keys of the published description.
 fn six_keys(more: &str) -> String {
     format!(
         r#"{{"hidden_size": 896, "vocab_size": 151936, "num_attention_heads": 14, "num_key_value_heads": 2,

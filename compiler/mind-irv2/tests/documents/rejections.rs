@@ -1,4 +1,4 @@
-//! Documents that are refused, as users see it.
+//! Errors in documents, as users see them.
 
 use mind_diag::{SourceFile, render_text};
 use mind_irv2::{ReadOptions, read, write};
@@ -6,13 +6,13 @@ use mind_snapshot::snapshot;
 
 use crate::models::{document, family, parameters};
 
-/// What is wrong with a document.
+/// Returns the errors in a document.
 fn rendered(text: &str) -> String {
     let found = read(text, &ReadOptions::default()).unwrap_err();
     render_text(&found, &SourceFile::new("llama.json", text), false)
 }
 
-/// What is wrong with the tiny Llama once the first of a pair is replaced by the second.
+/// Returns the errors of each change to the tiny Llama, which replaces the first occurrence of a text.
 fn refused(changes: &[(&str, &str)]) -> String {
     let text = write(&document(parameters(family("llama"))));
     let of = |&(from, to): &(&str, &str)| {

@@ -1,4 +1,4 @@
-//! Writing and reading again.
+//! Round trips: written documents read back.
 
 use mind_diag::{Diagnostic, Severity};
 use mind_irv2::{Document, Foreign, ReadOptions, read, write};
@@ -7,7 +7,7 @@ use mind_weights::WeightType;
 
 use crate::models::{document, family, parameters, variants};
 
-/// Reads a text that must be accepted without a warning.
+/// Reads a text that must be accepted without warnings.
 pub fn read_silently(text: &str) -> Document {
     match read(text, &ReadOptions::default()) {
         Ok((document, found)) => {

@@ -1,4 +1,4 @@
-//! From stored numbers to `f32`, by the formulas of docs/formats/weights.md.
+//! Decoding of weights to `f32`, with the formulas in docs/formats/weights.md.
 
 mod levels;
 mod plain;
@@ -9,11 +9,11 @@ mod ternary;
 use crate::error::DecodeError;
 use crate::weight_type::WeightType;
 
-/// Writes the numbers of whole blocks.
+/// Decodes whole blocks.
 ///
 /// # Errors
 ///
-/// `bytes` are not those of `out.len()` elements.
+/// If the size of `bytes` does not fit `out.len()` elements.
 pub fn decode_blocks(
     weight_type: WeightType,
     bytes: &[u8],
@@ -49,7 +49,7 @@ pub fn decode_blocks(
     Ok(())
 }
 
-/// Decodes block after block of `B` bytes to `N` numbers.
+/// Decodes blocks of `B` bytes to `N` numbers each.
 fn each<const B: usize, const N: usize>(
     bytes: &[u8],
     out: &mut [f32],
@@ -62,7 +62,7 @@ fn each<const B: usize, const N: usize>(
     }
 }
 
-/// The half-precision number at byte `at` of a block.
+/// Returns the half-precision number at byte `at` of a block.
 fn half_at(block: &[u8], at: usize) -> f32 {
     half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
 }

@@ -1,11 +1,11 @@
-//! Blocks of 32 numbers with one scale.
+//! Formats with blocks of 32 numbers and one scale.
 //!
-//! Element `j < 16` is the low nibble of byte `j`, element `j >= 16` the high nibble of byte `j - 16`; its
-//! fifth bit, where there is one, is bit `j` of a word.
+//! Element `j < 16` is the low nibble of byte `j`, and element `j >= 16` the high nibble of byte `j - 16`. In formats
+//! with 5 bits, the fifth bit of element `j` is bit `j` of a 32-bit word.
 
 use super::half_at;
 
-/// The four bits of element `j`.
+/// Returns the low four bits of element `j`.
 pub(super) fn nibble(quants: &[u8], j: usize) -> u8 {
     if j < 16 {
         quants[j] & 15
@@ -14,7 +14,7 @@ pub(super) fn nibble(quants: &[u8], j: usize) -> u8 {
     }
 }
 
-/// The fifth bit of element `j`, in its place.
+/// Returns the fifth bit of element `j`, as bit 4.
 fn fifth(block: &[u8], at: usize, j: usize) -> u8 {
     (block[at + j / 8] >> (j % 8) & 1) << 4
 }

@@ -1,8 +1,8 @@
-//! Blocks of 256 numbers whose sub-blocks have scales of their own.
+//! Formats with super-blocks of 256 numbers, whose sub-blocks have scales.
 
 use super::half_at;
 
-/// Scale and minimum of sub-block `j`, six bits each, packed into 12 bytes.
+/// Returns the scale and minimum of sub-block `j`, of six bits each, which are packed into 12 bytes.
 fn scale_and_minimum(s: &[u8], j: usize) -> (f32, f32) {
     let (scale, minimum) = if j < 4 {
         (s[j] & 63, s[j + 4] & 63)
@@ -15,7 +15,7 @@ fn scale_and_minimum(s: &[u8], j: usize) -> (f32, f32) {
     (f32::from(scale), f32::from(minimum))
 }
 
-/// The nibble of element `i` of sub-block `j`: pairs of sub-blocks share 32 bytes, the first has the low nibbles.
+/// Returns the nibble of element `i` of sub-block `j`. Two sub-blocks share 32 bytes; the first has the low nibbles.
 fn nibble(quants: &[u8], j: usize, i: usize) -> u8 {
     let byte = quants[32 * (j / 2) + i];
     if j.is_multiple_of(2) {
@@ -25,13 +25,14 @@ fn nibble(quants: &[u8], j: usize, i: usize) -> u8 {
     }
 }
 
-/// The two bits of an element: in each half of 128, bits 0-1, 2-3, 4-5 and 6-7 of 32 bytes.
+/// Returns the two bits of an element. In each half of 128 elements, they are bits 0-1, 2-3, 4-5 and 6-7 of 32 bytes.
 fn two_bits(quants: &[u8], at: usize) -> u8 {
     let (half, quarter, l) = (at / 128, at % 128 / 32, at % 32);
     quants[32 * half + l] >> (2 * quarter) & 3
 }
 
-/// `(d * sc) * q - (dmin * mn)`, each operation rounded; a byte has scale and minimum of 16 elements, four bits each.
+/// `(d * sc) * q - (dmin * mn)`, where each operation rounds. A byte has the scale and minimum of 16 elements, of four
+/// bits each.
 pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
     let (d, dmin) = (half_at(block, 80), half_at(block, 82));
     let (scales, quants) = (&block[..16], &block[16..80]);
@@ -44,7 +45,7 @@ pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
     }
 }
 
-/// `(d * (sc - 32)) * (q - 4)`, a scale of six bits for 16 elements, whose third bits are those of 32 bytes.
+/// `(d * (sc - 32)) * (q - 4)`, with a scale of six bits for 16 elements. The third bits of elements are in 32 bytes.
 pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
     let d = half_at(block, 108);
     let (high, quants, s) = (&block[..32], &block[32..96], &block[96..108]);
@@ -60,7 +61,7 @@ pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
     }
 }
 
-/// `(d * sc) * q - (dmin * mn)`, each operation rounded.
+/// `(d * sc) * q - (dmin * mn)`, where each operation rounds.
 pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, quants) = (&block[4..16], &block[16..]);
@@ -73,7 +74,7 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     }
 }
 
-/// As [`q4_k`], with bit `j` of byte `i` as the fifth bit of element `i` of sub-block `j`.
+/// The formula of [`q4_k`]. Bit `j` of byte `i` is the fifth bit of element `i` of sub-block `j`.
 pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, high, quants) = (&block[4..16], &block[16..48], &block[48..]);
@@ -87,7 +88,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     }
 }
 
-/// `(d * sc) * (q - 32)` with signed scales, one for 16 elements.
+/// `(d * sc) * (q - 32)` with signed scales, one per 16 elements.
 pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
     let d = half_at(block, 208);
     for (part, out) in out.chunks_exact_mut(128).enumerate() {

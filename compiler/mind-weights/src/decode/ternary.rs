@@ -1,12 +1,12 @@
-//! Blocks of 256 numbers that are -1, 0 or 1 times a scale.
+//! Formats with blocks of 256 numbers that are -1, 0 or 1 times a scale.
 
 use super::half_at;
 
-/// The digits of bytes that hold five, or four: where the bytes are, how many there are, and digits of each.
+/// Groups of bytes with five or four ternary digits: the offset of the group, its size, and the digits per byte.
 const DIGITS: [(usize, usize, usize); 3] = [(0, 32, 5), (32, 16, 5), (48, 4, 4)];
 
-/// `(q - 1) * d`: a byte is a fraction of 256 in base 3, of which digit after digit belongs to elements as far apart as
-/// there are such bytes.
+/// `(q - 1) * d`. A byte is a fraction of 256 in base 3; multiplying it by 3 yields the next digit. The first digits of
+/// all bytes of a group are adjacent elements, followed by the second digits, and so on.
 pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     let d = half_at(block, 52);
     let mut numbers = out.iter_mut();
@@ -22,7 +22,7 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     }
 }
 
-/// `(q - 1) * d`: in each half of 128, bits 0-1, 2-3, 4-5 and 6-7 of 32 bytes.
+/// `(q - 1) * d`. In each half of 128 elements, they are bits 0-1, 2-3, 4-5 and 6-7 of 32 bytes.
 pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
     let d = half_at(block, 64);
     for (at, out) in out.iter_mut().enumerate() {

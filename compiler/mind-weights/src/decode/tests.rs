@@ -1,6 +1,6 @@
 use super::*;
 
-/// The bytes of a half-precision number.
+/// Returns the bytes of a half-precision number.
 fn half(value: f32) -> [u8; 2] {
     half::f16::from_f32(value).to_le_bytes()
 }
@@ -61,7 +61,7 @@ fn eight_bits_are_signed() {
     assert_eq!((out[0], out[3], out[31]), (-1.5, 0.0, 14.0));
 }
 
-/// Twelve bytes of scales `sc` and minima `mn`, written from the layout in the other direction.
+/// Returns twelve bytes with scales `sc` and minima `mn`; the inverse of the decoding.
 fn packed(sc: [u8; 8], mn: [u8; 8]) -> [u8; 12] {
     let mut s = [0; 12];
     for j in 0..4 {

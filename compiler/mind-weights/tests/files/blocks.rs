@@ -1,4 +1,4 @@
-//! Blocks of every quantised type, decoded to the bits of the package `gguf`.
+//! Blocks of every quantised format must decode to the same bits as in the Python package `gguf`.
 //!
 //! `blocks.txt` is written by the judge in `lit_tests/tests/gguf_judge.rs`.
 

@@ -1,4 +1,4 @@
-//! Corrupted files are refused, or read without harm.
+//! Corrupted files must be rejected, or read without a panic.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use mind_weights::{WeightFile, WeightType};
 
 use crate::writers::{Meta, Tensor, corrupt, gguf, safetensors};
 
-/// Reads everything that a file holds; what it says must fit in what it has.
+/// Decodes all tensors of a file. Returns whether its header is valid.
 fn read_all(bytes: &[u8]) -> bool {
     let Ok(file) = WeightFile::parse(bytes) else {
         return false;
@@ -35,7 +35,7 @@ fn tensors() -> Vec<Tensor> {
     all
 }
 
-/// Corrupts a file a thousand times; the document has the counts of what is refused and what is read.
+/// Corrupts a file a thousand times. docs/models.md has the numbers of files that are rejected and read.
 fn survive(what: &str, valid: &[u8], seed: u64) {
     let mut random = Rng::new(seed);
     assert!(read_all(valid));

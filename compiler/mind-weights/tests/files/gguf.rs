@@ -67,7 +67,7 @@ fn headers_are_checked() {
         with(4, &3u32.to_be_bytes()),
         "the version is big endian, expected 2 or 3, little endian"
     );
-    // The bytes behind the tensors are no tensors.
+    // The bytes after the entries of tensors are not valid entries.
     assert!(!with(8, &u64::MAX.to_le_bytes()).is_empty());
     assert!(with(16, &u64::MAX.to_le_bytes()).contains("key"));
     let key = |name: &str| {
@@ -83,11 +83,11 @@ fn headers_are_checked() {
     );
     let texts = key("tokens") + 8;
     assert!(with(texts, &u64::MAX.to_le_bytes()).starts_with("the file ends within an array"));
-    // The extents of `q`, fastest first, its type and offset.
+    // The extents of `q`, innermost first, its type and its offset.
     let q = key("q\x02\x00\x00\x00");
     assert_eq!(
         with(q, &31u64.to_le_bytes()),
-        "tensor \"q\": blocks of q8_0 do not divide rows of 31"
+        "tensor \"q\": rows of 31 elements are not whole blocks of q8_0"
     );
     assert_eq!(
         with(q + 8, &(u64::MAX / 2).to_le_bytes()),
@@ -114,7 +114,7 @@ fn tensors_lie_apart_and_have_names_of_their_own() {
     bytes[at..at + 8].copy_from_slice(&16u64.to_le_bytes());
     assert_eq!(
         error(&bytes),
-        "tensor \"b\": its bytes are also those of \"a\""
+        "tensor \"b\": its bytes overlap those of tensor \"a\""
     );
 }
 
@@ -134,7 +134,7 @@ fn types_that_cannot_be_decoded_have_their_names() {
             .windows(9)
             .rposition(|own| own == b"\x01\0\0\0\0\0\0\0a")
             .expect("the tensor");
-        // The name, two extents and their number stand in front of the type.
+        // The name, the rank and two extents precede the type.
         bytes[name + 9 + 4 + 16] = code;
         let file = WeightFile::parse(&bytes).expect("a header");
         file.info("a").expect("the tensor").stored.to_string()

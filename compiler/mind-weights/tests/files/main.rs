@@ -1,4 +1,4 @@
-//! Weight files as a whole: written here, read by the crate.
+//! Tests of whole weight files, which are written by the tests and read by the crate.
 
 mod blocks;
 mod corrupted;

@@ -57,7 +57,7 @@ fn headers_are_checked() {
         (
             one("F32", "[-2]", "[0,8]"),
             8,
-            "`shape` is no list of extents",
+            "`shape` is not a list of extents",
         ),
         (
             one("F32", "[4294967296,4294967296]", "[0,8]"),
@@ -72,12 +72,12 @@ fn headers_are_checked() {
         (
             one("F32", "[1]", "[4,8]"),
             8,
-            "bytes 0 to 4 of the data belong to no tensor",
+            "bytes 0 to 4 of the data do not belong to a tensor",
         ),
         (
             one("F32", "[1]", "[0,4]"),
             8,
-            "bytes 4 to 8 of the data belong to no tensor",
+            "bytes 4 to 8 of the data do not belong to a tensor",
         ),
         (
             "{\"a\":{\"dtype\":\"F32\"}}".to_owned(),
@@ -89,7 +89,7 @@ fn headers_are_checked() {
         (
             "{\"__metadata__\":{\"a\":1}}".to_owned(),
             0,
-            "__metadata__ is 1, expected an object of texts",
+            "__metadata__ is 1, expected an object with string values",
         ),
         (
             format!(
@@ -98,7 +98,7 @@ fn headers_are_checked() {
                 row("b", "F32", "[2]", "[4,12]")
             ),
             12,
-            "tensor \"b\": its bytes are also those of \"a\"",
+            "tensor \"b\": its bytes overlap those of tensor \"a\"",
         ),
         (
             format!("{{{0},{0}}}", row("a", "F32", "[2]", "[0,8]")),

@@ -1,10 +1,10 @@
-//! Models that are split over several GGUF files.
+//! Models that are split into several GGUF files.
 
 use mind_weights::WeightFile;
 
 use crate::writers::{Meta, Tensor, gguf};
 
-/// A part with tensor `name`, whose numbers are all `value`.
+/// Returns a shard with the tensor `name`, whose numbers are all `value`.
 fn part(keys: &[(&str, u32)], name: &str, value: f32) -> Vec<u8> {
     let mut meta: Vec<(&str, Meta)> = keys
         .iter()
@@ -14,7 +14,7 @@ fn part(keys: &[(&str, u32)], name: &str, value: f32) -> Vec<u8> {
     gguf(&meta, &[Tensor::f32(name, &[2], &[value; 2])])
 }
 
-/// The keys of part `no` of `count`, for a model of `tensors` tensors.
+/// Returns the keys of shard `no` of `count`, for a model of `tensors` tensors.
 fn keys(no: u32, count: u32, tensors: u32) -> [(&'static str, u32); 3] {
     [
         ("split.no", no),
@@ -81,7 +81,7 @@ fn a_whole_file_stays_as_it_is() {
 #[test]
 fn a_part_in_another_place_is_named() {
     let refused = |parts: &[Vec<u8>]| joined(parts).expect_err("no model");
-    let rest = "the parts of a model are `NAME-00001-of-00003.gguf` and so on";
+    let rest = "the shards of a model are called `NAME-00001-of-00003.gguf` and so on";
     let first = || part(&keys(0, 2, 2), "a", 1.0);
     assert_eq!(
         refused(&[first()]),

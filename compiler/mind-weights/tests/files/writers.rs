@@ -1,9 +1,9 @@
-//! Writers of weight files, from the formats' descriptions, and a generator of numbers.
+//! Writers of weight files, based on the specifications of the formats.
 
 use mind_ir::random::Rng;
 use mind_weights::WeightType;
 
-/// A tensor to be written.
+/// A tensor to write.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     pub name: String,
@@ -13,7 +13,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of `f32`.
+    /// Returns a tensor of `f32`.
     pub fn f32(name: &str, shape: &[usize], values: &[f32]) -> Tensor {
         assert_eq!(shape.iter().product::<usize>(), values.len());
         Tensor {
@@ -47,7 +47,7 @@ fn safetensors_word(dtype: WeightType) -> &'static str {
     }
 }
 
-/// A safetensors file.
+/// Returns a safetensors file.
 pub fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
     let mut header = String::from("{\"__metadata__\":{\"format\":\"pt\"}");
     let mut at = 0;
@@ -67,7 +67,7 @@ pub fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
     )
 }
 
-/// A safetensors file with the header `header`, padded to eight bytes.
+/// Returns a safetensors file with the header `header`, padded to a multiple of eight bytes.
 pub fn with_header(header: &str, data: impl IntoIterator<Item = u8>) -> Vec<u8> {
     let length = header.len().next_multiple_of(8);
     let mut file = (length as u64).to_le_bytes().to_vec();
@@ -81,7 +81,7 @@ fn text(text: &str, out: &mut Vec<u8>) {
     out.extend(text.as_bytes());
 }
 
-/// A GGUF file of version 3.
+/// Returns a GGUF file of version 3.
 pub fn gguf(meta: &[(impl AsRef<str>, Meta)], tensors: &[Tensor]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3u32.to_le_bytes());
@@ -134,10 +134,11 @@ pub fn gguf(meta: &[(impl AsRef<str>, Meta)], tensors: &[Tensor]) -> Vec<u8> {
     out
 }
 
-/// `file`, truncated, with flipped, overwritten, inserted or removed bytes, or with a number made huge.
+/// Returns a corrupted copy of `file`: truncated, with flipped, overwritten, inserted or removed bytes, or with a huge
+/// number.
 pub fn corrupt(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = file.to_vec();
-    // What lies early is header, where most of the danger is.
+    // Most corruptions are in the first bytes, because these are the header, which is the most vulnerable part.
     let place = |random: &mut Rng, len: usize| {
         let end = if random.below(4) == 0 {
             len

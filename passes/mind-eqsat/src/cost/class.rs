@@ -1,37 +1,38 @@
-//! What kind of work an op does.
+//! Classes of ops by the kind of their work.
 
-/// What kind of work an op does.
+/// The kind of work that an op does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CostClass {
-    /// None when the module runs: inputs and constants.
+    /// No work at run time: inputs and constants.
     Free,
-    /// The same elements in the same order under another shape: no kernel.
+    /// A view: the same elements in the same order with another shape. Needs no kernel.
     View,
-    /// The same elements in the order of other axes; a contraction can read through it.
+    /// A transpose. A contraction can read through it.
     Permute,
-    /// Some elements of its operands, copied; which ones, the attributes and shapes say.
+    /// A copy of some elements of the operands, for example a slice; attributes and shapes determine which.
     Move,
-    /// Elements at given positions, copied; a position out of bounds is an error when run.
+    /// A copy whose elements need not be those of the operands, or whose positions are data and may be out of bounds at
+    /// run time, for example a pad or a gather.
     Lookup,
     /// One scalar function at every position.
     Elementwise,
-    /// Fewer elements, each from many: those along its attribute `axes`, or all where that is empty.
+    /// A reduction along the axes of the attribute `axes`, or along all axes if the list is empty.
     Reduction,
-    /// Several passes along one axis: that of its attribute `axis`, else the last one. Holds what it does
+    /// Several passes along one axis: that of the attribute `axis`, or the last one by default. The number is the work
     /// per element, in simple scalar functions.
     Normalisation(u64),
-    /// Chains of multiply-adds.
+    /// Multiply-add chains.
     Contraction(Inner),
-    /// Chains of multiply-adds along dimensions that the op lists, that no kernel holds beside other ops.
+    /// Multiply-add chains along dimensions that the op lists. Never in a kernel with other ops.
     Product,
-    /// As many simple scalar functions at every position: of elements and their scales, operand 1.
+    /// Quantisation or dequantisation: this number of simple scalar functions per element. Operand 1 holds the scales.
     Scaled(u64),
-    /// Chains of multiply-adds under windows, in either layout and by groups, that no kernel holds beside other ops.
+    /// Multiply-add chains over windows, in either layout and with groups. Never in a kernel with other ops.
     Convolution,
 }
 
 impl CostClass {
-    /// Whether it slides a filter.
+    /// Returns whether ops of this class are convolutions.
     pub(crate) fn convolves(self) -> bool {
         matches!(
             self,
@@ -40,10 +41,10 @@ impl CostClass {
     }
 }
 
-/// How many products one element of a contraction's result sums up.
+/// The number of products that one element of a contraction's result sums up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inner {
-    /// The last extent of operand 0: a product of matrices.
+    /// The last extent of operand 0: a matrix product.
     LastOfLhs,
     /// The product of all extents of operand 1 but the last: a convolution.
     AllButLastOfRhs,

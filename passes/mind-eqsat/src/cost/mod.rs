@@ -1,6 +1,6 @@
-//! What ops cost: launch + max(bytes / bandwidth, flops / peak), in integer picoseconds.
+//! The cost model: launch + max(bytes / bandwidth, flops / peak), in integer picoseconds.
 //!
-//! Only comparisons count. Extents that are not known are taken to be [`CostModel::unknown_extent`].
+//! Costs are only meant for comparisons. Unknown extents are assumed to be [`CostModel::unknown_extent`].
 
 mod class;
 mod model;

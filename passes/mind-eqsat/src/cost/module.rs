@@ -1,4 +1,4 @@
-//! The price of a module as it is.
+//! The price of a module or an op.
 
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
@@ -9,15 +9,15 @@ use smallvec::SmallVec;
 use super::resolved::CostTable;
 use super::work::{Price, Work};
 
-/// The price of a module: the sum over the ops of its body, read or not.
+/// Returns the price of a module: the sum over all ops of its body, dead ones included.
 ///
-/// An op with regions counts as one kernel that does the work of everything in them.
+/// An op with regions counts as one kernel that does the work of all ops in them.
 pub(crate) fn module_price(g: &Graph, table: &CostTable<'_>) -> Price {
     g.ops(g.body())
         .fold(Price::default(), |sum, op| sum.plus(op_price(g, table, op)))
 }
 
-/// The price of `op` in the module.
+/// Returns the price of `op` in the module.
 pub(crate) fn op_price(g: &Graph, table: &CostTable<'_>, op: OpId) -> Price {
     let def = g.def(op);
     if def.has(Trait::Terminator) {
@@ -41,7 +41,7 @@ pub(crate) fn op_price(g: &Graph, table: &CostTable<'_>, op: OpId) -> Price {
     table.model.kernel(bytes, op_work(g, table, op))
 }
 
-/// The work of `op`, or of everything in its regions.
+/// Returns the work of `op`, or of all ops in its regions.
 pub(crate) fn op_work(g: &Graph, table: &CostTable<'_>, op: OpId) -> Work {
     if !g.regions(op).is_empty() {
         let blocks = g.regions(op).iter().map(|&region| g.block(region));

@@ -1,4 +1,4 @@
-//! The classes of a registry's ops.
+//! The cost classes of a registry's ops.
 
 use mind_ir::opdef::{OpDef, Trait};
 use rustc_hash::FxHashMap;
@@ -7,7 +7,7 @@ use super::class::CostClass;
 use super::model::CostModel;
 use mind_rules::{OpIx, OpTable};
 
-/// The classes of a registry's ops under one cost model.
+/// The cost classes of a registry's ops under one cost model.
 #[derive(Debug)]
 pub(crate) struct CostTable<'r> {
     pub(crate) model: CostModel,
@@ -17,7 +17,7 @@ pub(crate) struct CostTable<'r> {
 }
 
 impl<'r> CostTable<'r> {
-    /// The table for `ops` under `model`.
+    /// Resolves the classes of `ops` under `model`.
     pub(crate) fn new(ops: &'r OpTable, model: &CostModel) -> CostTable<'r> {
         let classes = model.classes.iter();
         let named = classes.map(|&(name, class)| (name, model.adapted(class)));
@@ -30,12 +30,12 @@ impl<'r> CostTable<'r> {
         }
     }
 
-    /// The class of an op of the table.
+    /// Returns the class of an op of the table.
     pub(crate) fn class(&self, op: OpIx) -> CostClass {
         self.classes[op.index()]
     }
 
-    /// The class of any op.
+    /// Returns the class of any op.
     pub(crate) fn class_of(&self, def: &'static OpDef) -> CostClass {
         match self.numbers.number(def) {
             Some(op) => self.class(op),
@@ -44,8 +44,8 @@ impl<'r> CostTable<'r> {
     }
 }
 
-/// What the op's row in the cost table says, else what its traits say, else a
-/// look-up, which costs a copy.
+/// Returns the class from the cost table or, for ops that it does not list, from the traits. The default is
+/// [`CostClass::Lookup`], which costs a copy.
 fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClass {
     let free = [
         Trait::Constant,
@@ -57,7 +57,7 @@ fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClas
         Some(&class) => class,
         None if def.has(Trait::Elementwise) => CostClass::Elementwise,
         None if free.into_iter().any(|each| def.has(each)) => CostClass::Free,
-        // Nothing is known of its elements: they need not be those of its operands.
+        // The elements of an unknown op need not be those of its operands, so it is not a `Move`.
         None => CostClass::Lookup,
     }
 }

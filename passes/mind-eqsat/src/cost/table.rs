@@ -1,11 +1,10 @@
-//! The checked-in cost table. No number is measured in a compile.
+//! The checked-in cost table. Compilation measures nothing.
 
 use super::class::{CostClass, Inner};
 use super::model::{CostModel, Level};
 use mind_rules::Channels;
 
-/// One core of a server with AVX-512, 48 KiB of first, 2 MiB of second and 32 MiB of shared last-level
-/// cache.
+/// One core of a server with AVX-512: 48 KiB of L1, 2 MiB of L2 and 32 MiB of shared L3 cache.
 ///
 /// | number | source |
 /// |---|---|
@@ -14,9 +13,9 @@ use mind_rules::Channels;
 /// | `product_peak` | half the 358 GFLOP/s of two 16-lane multiply-adds per cycle at 2.8 GHz: what blocked products from 32x768x768 to 512x512x512 reach |
 /// | `convolution_peak` | two thirds of that: 3x3 windows, 16 to 64 channels |
 /// | `scalar_peak` | additions of 16 lanes at 3.75 per nanosecond, all data in the first level |
-/// | [`CLASSES`], normalisations | the ops of the written-out form, weighted as such |
+/// | [`CLASSES`], normalisations | the ops of the decomposed form, weighted by their cost |
 ///
-/// Rounded from medians; only comparisons count.
+/// Values are rounded medians, because costs are only compared.
 pub const HOST_CPU: CostModel = CostModel {
     launch: 100_000,
     levels: &[
@@ -47,13 +46,13 @@ pub const HOST_CPU: CostModel = CostModel {
     classes: CLASSES,
 };
 
-/// The same machine for a program that is written as MIL, whose convolutions have channels second.
+/// The same machine for programs exported as MIL, whose convolutions have their channels second.
 pub const CHANNELS_FIRST: CostModel = CostModel {
     channels: Channels::First,
     ..HOST_CPU
 };
 
-/// The ops whose work the op table does not tell.
+/// The cost classes that traits do not determine.
 pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.reshape", CostClass::View),
     ("core.expand_dims", CostClass::View),

@@ -1,4 +1,4 @@
-//! What ops do, and what running them as one kernel costs.
+//! The work of ops, and the price of running it as one kernel.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim, TypeView};
@@ -7,23 +7,23 @@ use mind_rules::Channels;
 use super::class::{CostClass, Inner};
 use super::model::CostModel;
 
-/// The work of one op or of a group that runs as one. Adds up over the ops of a group.
+/// The work of one op or of a fused group. Additive over the ops of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Work {
-    /// Scalar functions outside contractions, in simple ones.
+    /// Scalar functions outside contractions, in units of simple ones.
     scalar: u64,
-    /// Multiplications and additions in products of matrices, those of `f64` twice.
+    /// Multiplications and additions in matrix products; those of `f64` count twice.
     product: u64,
-    /// The same in convolutions.
+    /// Multiplications and additions in convolutions; those of `f64` count twice.
     convolution: u64,
-    /// How many contractions there are.
+    /// The number of contractions.
     contractions: u64,
-    /// The bytes of right-hand sides that one block of rows after the other reads again from memory, if
-    /// the contractions run block by block.
+    /// The bytes of right-hand sides that are read again from memory for each further block of rows, if the
+    /// contractions run by blocks.
     again: u64,
 }
 
-/// What running something takes, by the model.
+/// The modelled time and memory traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Price {
     /// Time in picoseconds.
@@ -33,7 +33,7 @@ pub(crate) struct Price {
 }
 
 impl Price {
-    /// The price of both, one after the other.
+    /// Returns the price of running both, one after the other.
     pub(crate) fn plus(self, other: Price) -> Price {
         Price {
             cost: self.cost.saturating_add(other.cost),
@@ -43,13 +43,13 @@ impl Price {
 }
 
 impl Work {
-    /// All scalar operations.
+    /// Returns the number of all scalar operations.
     pub(crate) fn total(self) -> u64 {
         let contractions = self.product.saturating_add(self.convolution);
         self.scalar.saturating_add(contractions)
     }
 
-    /// The work of both.
+    /// Returns the sum of both.
     pub(crate) fn plus(self, other: Work) -> Work {
         Work {
             scalar: self.scalar.saturating_add(other.scalar),
@@ -69,7 +69,7 @@ impl Work {
 }
 
 impl CostModel {
-    /// The work of an op of `class`.
+    /// Returns the work of an op of `class`.
     pub(crate) fn work(
         &self,
         class: CostClass,
@@ -99,8 +99,8 @@ impl CostModel {
         }
     }
 
-    /// Each element of the result has the taps of a filter: the last dimension of operand 1 counts filters if channels
-    /// are last, the first one if they are second.
+    /// Returns the work of a convolution: each element of the result takes the taps of one filter. The last dimension
+    /// of operand 1 counts the filters if channels are last, the first one if channels are second.
     fn windows(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
         let [_, filters, ..] = operands else {
             return Work::default();
@@ -122,7 +122,8 @@ impl CostModel {
         }
     }
 
-    /// Without batches, the elements of both operands have the contracted extent squared times those of the result.
+    /// Returns the work of a `dot_general`. Its contracted extent K is derived from element counts: without batches,
+    /// |lhs| · |rhs| = K² · |result|.
     fn product(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
         let operands = operands.iter().map(|&ty| u128::from(self.count(ty)));
         let elements = u128::from(self.count(result));
@@ -189,7 +190,7 @@ impl CostModel {
         }
     }
 
-    /// Whether `bytes` stay in a cache from one block of rows to the next.
+    /// Returns whether `bytes` stay in a cache from one block of rows to the next.
     fn stays_cached(&self, bytes: u64) -> bool {
         let caches = self
             .levels
@@ -198,13 +199,13 @@ impl CostModel {
         caches.iter().any(|level| bytes <= level.capacity)
     }
 
-    /// One kernel that reads and writes tensors of `bytes` in all, each once, and does `work`.
+    /// Returns the price of one kernel that does `work` and reads and writes tensors of `bytes` in total, each once.
     ///
-    /// What fits into a level moves at its bandwidth and only the rest at the next one's, so that two
-    /// kernels never cost less than one that moves fewer bytes for a mere step between levels. Of what
-    /// hides behind the longer of moving and computing, a small share counts, to decide between forms
-    /// that are equal otherwise. Contractions behind each other run by blocks of rows; right-hand sides
-    /// that no cache holds are then read once per block.
+    /// Bytes that fit into a level move at its bandwidth, and only the rest moves at the bandwidth of the next level.
+    /// Otherwise two kernels could cost less than one that moves fewer bytes, only because each of the two stays within
+    /// a level. The time is the longer of moving and computing; a small share of the shorter one is added to break
+    /// ties. Several contractions in one kernel run by blocks of rows, and right-hand sides that no cache holds are
+    /// read once per block.
     pub(crate) fn kernel(&self, bytes: u64, work: Work) -> Price {
         let again = if work.contractions > 1 { work.again } else { 0 };
         let bytes = bytes.saturating_add(again);
@@ -228,7 +229,8 @@ impl CostModel {
         Price { cost, bytes }
     }
 
-    /// The price of one op that runs by itself over operands that `values` tells apart.
+    /// Returns the price of one op as a kernel of its own. `values` identifies its operands, because a value that is
+    /// read twice is moved once.
     pub(crate) fn op<V: PartialEq>(
         &self,
         class: CostClass,
@@ -279,7 +281,7 @@ impl CostModel {
 }
 
 impl CostModel {
-    /// Whether a convolution runs between transposes.
+    /// Returns whether a convolution is lowered with transposes around it.
     fn takes_transposes(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
         match self.channels {
             Channels::Last => has_channels_first(operands, result),
@@ -288,7 +290,8 @@ impl CostModel {
     }
 }
 
-/// Whether the last dimension of a convolution's filter counts its filters, and so does that of its result.
+/// Returns whether a convolution has its channels last: the last dimensions of its filter and its result both count the
+/// filters.
 fn has_channels_last(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
     let [_, filter, ..] = operands else {
         return false;
@@ -296,8 +299,8 @@ fn has_channels_last(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
     filter.shape.last() == result.shape.last()
 }
 
-/// Whether a convolution is lowered to one with its channels last between transposes: it has no groups, at most two
-/// spatial dimensions, and the channels of its operands and its result are second.
+/// Returns whether a convolution is lowered to one with its channels last between transposes: it has no groups, at most
+/// two spatial dimensions, and the channels of its operands and its result are second.
 fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
     let [input, filter, ..] = operands else {
         return false;
@@ -314,10 +317,10 @@ fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
     !is_last && input.rank() <= 4 && pairs.contains(&(*first, *second))
 }
 
-/// How long `amount` takes at `rate` per nanosecond.
+/// Returns the picoseconds that `amount` takes at `rate` per nanosecond.
 fn picoseconds(amount: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
-/// One part in this many counts of what hides behind something longer.
+/// One part in this many of the shorter of moving and computing is added to the cost.
 const HIDDEN_SHARE: u64 = 256;

@@ -1,4 +1,4 @@
-//! What an e-class knows: its type, its constant, facts about its elements.
+//! The e-class analysis: type, constant value and facts about the elements.
 
 use std::fmt;
 
@@ -21,10 +21,10 @@ use mind_rules::OpIx;
 /// The e-graph of a region.
 pub(crate) type Eg<'r> = EGraph<Node, Knowledge<'r>>;
 
-/// A constant that is folded may have this many bytes more than its operands.
+/// The most bytes by which a folded constant may exceed its operands.
 const FOLD_MARGIN: u64 = 1024;
 
-/// What an e-class knows.
+/// The analysis data of an e-class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Data {
     pub(crate) ty: Ty,
@@ -32,21 +32,23 @@ pub(crate) struct Data {
     pub(crate) facts: Facts,
 }
 
-/// What is known of a leaf from outside the region.
+/// The type and facts of a leaf, known from outside the region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LeafData {
     pub(crate) ty: Ty,
     pub(crate) facts: Facts,
 }
 
-/// The analysis of a region, and the tables that outlive it.
+/// The analysis of a region, and the tables that outlive the region.
 pub(crate) struct Knowledge<'r> {
     pub(crate) store: Store<'r>,
     pub(crate) leaves: Vec<LeafData>,
     pub(crate) provenance: Provenance,
-    /// Whether only rules that keep every bit act. Others may make -0 and +0 one.
+    /// Whether only exact rules are applied. Other rules may unite -0 and +0, so differing constants are then not a
+    /// contradiction.
     exact: bool,
-    /// The first two classes that became one with other types or constants: the region is given up.
+    /// The data of the first two classes that were united although their types or constants differ. Such a region is
+    /// kept as it is.
     pub(crate) contradiction: Option<[Data; 2]>,
 }
 
@@ -59,7 +61,7 @@ impl fmt::Debug for Knowledge<'_> {
 }
 
 impl<'r> Knowledge<'r> {
-    /// The analysis of a region that nothing is known of yet.
+    /// Returns the analysis of an empty e-graph.
     pub(crate) fn new(store: Store<'r>, exact: bool) -> Knowledge<'r> {
         Knowledge {
             store,
@@ -175,7 +177,7 @@ fn facts_of(store: &Store<'_>, op: OpIx, ty: Ty, operands: &[Data], same: bool) 
     own.union(more)
 }
 
-/// The constant that `op` gives on constants, where folding is allowed.
+/// Returns the result of `op` on constants; `None` if an operand is not constant or the op must not be folded.
 fn fold_constant(
     store: &mut Store<'_>,
     op: OpIx,
@@ -198,8 +200,7 @@ fn fold_constant(
     fold_dense(store, op, payload, &ids)
 }
 
-/// Folds what gives one element everywhere when its operands do: elementwise ops, and ops that only
-/// move elements.
+/// Folds ops whose result is a splat if their operands are: elementwise ops, and ops that only move elements.
 fn fold_splats(
     store: &mut Store<'_>,
     op: OpIx,
@@ -247,7 +248,7 @@ fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) ->
     for &id in ids {
         let constant = store.constants.get(id);
         let bytes = bytes(constant)?;
-        // A splat is spelt out here, which must not cost more than the result may.
+        // A splat is expanded here, which must not take more memory than the result may.
         if constant.splat && bytes > FOLD_MARGIN {
             return None;
         }
@@ -276,7 +277,7 @@ fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) ->
     foldable(&result).map(|facts| store.constants.tensor(ty, result, facts))
 }
 
-/// The constant with every element in place; `None` if its shape is not known.
+/// Returns the constant with its splat expanded; `None` if its shape is unknown.
 pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor> {
     if !constant.splat {
         return Some(constant.data.clone());
@@ -291,17 +292,17 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
     Some(Tensor::new(shape, constant.data.buffer().splat(count)))
 }
 
-/// The facts of a result that may stand as a constant: NaN and infinities stay where they arise, and no constant is
-/// empty.
+/// Returns the facts of a result that may be folded. NaN, infinities and empty tensors are not folded, so that they
+/// arise at run time as before.
 fn foldable(result: &Tensor) -> Option<Facts> {
     let facts = (result.count() > 0).then(|| Facts::of_tensor(result))?;
     facts.has(Facts::FINITE).then_some(facts)
 }
 
-/// Adds an e-node that applies `op`, or finds what it equals.
+/// Adds an e-node that applies `op`, or finds the operand to which `op` folds.
 ///
-/// `None` if the op's shape rule refuses the operands. The id is that of the e-node itself, where it
-/// has one of its own.
+/// Returns the id of the e-node itself or the class of that operand; `None` if the op's shape rule rejects the
+/// operands.
 pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[Id]) -> Option<Id> {
     let types: SmallVec<[Ty; 4]> = children
         .iter()
@@ -315,7 +316,7 @@ pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[
     Some(add_typed(egraph, op, attrs, children, ty))
 }
 
-/// Adds an e-node that applies `op` with a result of type `ty`; gives the id of the e-node itself.
+/// Adds an e-node that applies `op` with a result of type `ty`; returns the id of the e-node itself.
 pub(crate) fn add_typed(
     egraph: &mut Eg<'_>,
     op: OpIx,
@@ -327,8 +328,8 @@ pub(crate) fn add_typed(
     egraph.add_uncanonical(node)
 }
 
-/// The e-node that applies `op` with a result of type `ty`, its children canonical and in order where it
-/// is commutative.
+/// Returns the e-node that applies `op` with a result of type `ty`. Its children are canonical, and sorted if the op is
+/// commutative.
 pub(crate) fn op_node(
     egraph: &mut Eg<'_>,
     op: OpIx,

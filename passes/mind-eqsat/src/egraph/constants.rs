@@ -1,4 +1,4 @@
-//! Constants known while compiling, interned by their bits.
+//! Compile-time constants, interned by their bits.
 
 use std::hash::BuildHasher;
 
@@ -9,44 +9,45 @@ use mind_rules::Constant;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-/// The number of a constant.
+/// The id of a constant.
 pub(crate) type ConstId = u32;
 
-/// How many bytes of either end of a constant its hash depends on: constants that differ, differ there but for few.
+/// The number of bytes at either end of a constant that are hashed. Different constants rarely agree in all of them.
 const HASHED: usize = 256;
 
-/// What the hash of a constant's bytes is made of; all of few.
+/// Returns the bytes of a constant that are hashed: both ends, or all bytes of a short one.
 fn ends(bytes: &[u8]) -> (&[u8], &[u8]) {
     let (first, rest) = bytes.split_at(bytes.len().min(HASHED));
     (first, &rest[rest.len().saturating_sub(HASHED)..])
 }
 
-/// The constants of one run. Equal type and bits mean equal number; +0 and -0 are two constants.
+/// The constants of one run. Constants of equal type and bits have the same id; +0 and -0 are two constants.
 #[derive(Default, Debug)]
 pub(crate) struct Constants {
     rows: Vec<Constant>,
     facts: Vec<Facts>,
-    /// The numbers of the constants with a hash.
+    /// The ids of the constants with each hash.
     numbers: FxHashMap<u64, SmallVec<[ConstId; 1]>>,
 }
 
 impl Constants {
-    /// The constant of type `ty` with `element`, of rank 0, at every position.
+    /// Interns the splat of type `ty` with `element`, a tensor of rank 0.
     pub(crate) fn splat(&mut self, ty: Ty, element: Tensor) -> ConstId {
         self.intern(Constant::splat(ty, element))
     }
 
-    /// The constant with the elements of `tensor`, of which `facts` hold; a splat where all have the same bits.
+    /// Interns the constant with the elements of `tensor`, of which `facts` hold, as a splat if all elements have the
+    /// same bits.
     pub(crate) fn tensor(&mut self, ty: Ty, tensor: Tensor, facts: Facts) -> ConstId {
         self.intern_with(Constant::of(ty, tensor), |_| facts)
     }
 
-    /// The number of `constant`, whose type is of the scratch graph's table.
+    /// Returns the id of `constant`, whose type is from the table of the scratch graph.
     pub(crate) fn intern(&mut self, constant: Constant) -> ConstId {
         self.intern_with(constant, |constant| Facts::of_tensor(&constant.data))
     }
 
-    /// As [`intern`](Constants::intern), with what finds the facts of a new constant.
+    /// Like [`intern`](Constants::intern); `facts` computes the facts of a new constant.
     fn intern_with(
         &mut self,
         constant: Constant,
@@ -70,12 +71,12 @@ impl Constants {
         number
     }
 
-    /// What holds for every element of the constant with this number.
+    /// Returns the facts that hold for every element of a constant.
     pub(crate) fn facts(&self, number: ConstId) -> Facts {
         self.facts[number as usize]
     }
 
-    /// The constant with this number.
+    /// Returns the constant with this id.
     pub(crate) fn get(&self, number: ConstId) -> &Constant {
         &self.rows[number as usize]
     }

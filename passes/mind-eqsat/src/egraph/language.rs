@@ -1,19 +1,19 @@
-//! The one e-graph language, generic over the op table.
+//! The e-graph language, generic over the op table.
 
 use egg::{Id, Language};
 use smallvec::SmallVec;
 
 use mind_rules::OpIx;
 
-/// What an e-node applies.
+/// The function symbol of an e-node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Head {
-    /// A value from outside the region, or the result of an op that is not looked into. The payload
-    /// is the leaf's number in its region.
+    /// A value from outside the region, or the result of an opaque op. The payload is the index of the leaf in its
+    /// region.
     Leaf,
-    /// A constant. The payload is its number in the [`Constants`](super::constants::Constants).
+    /// A constant. The payload is its id in the [`Constants`](super::constants::Constants).
     Const,
-    /// A row of the op table. The payload names attributes and result type.
+    /// An op. The payload is the id of its attributes and result type.
     Op(OpIx),
 }
 
@@ -37,7 +37,7 @@ impl Node {
 }
 
 impl Language for Node {
-    /// The e-graph's own index by op is not used, and costs least where it tells nothing apart.
+    /// egg's index by discriminant is not used here; with a single discriminant it costs the least.
     type Discriminant = ();
 
     fn discriminant(&self) {}

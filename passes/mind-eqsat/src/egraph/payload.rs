@@ -1,4 +1,4 @@
-//! Attributes and payloads, interned for one run.
+//! Interned attributes and payloads of one run.
 
 use std::hash::Hash;
 
@@ -7,7 +7,7 @@ use mind_ir::Ty;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
-/// Values stored once each, numbered in order of arrival.
+/// An interner: stores each value once, and numbers them in order of insertion.
 #[derive(Debug)]
 pub(crate) struct Interner<T>(IndexSet<T, FxBuildHasher>);
 
@@ -18,28 +18,28 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    /// The number of `value`, new or known.
+    /// Returns the id of `value`, which is inserted if it is new.
     pub(crate) fn intern(&mut self, value: T) -> u32 {
         self.0.insert_full(value).0 as u32
     }
 
-    /// The value with this number.
+    /// Returns the value with this id.
     pub(crate) fn get(&self, number: u32) -> &T {
         &self.0[number as usize]
     }
 }
 
-/// The number of an attribute value.
+/// The id of an attribute value.
 pub(crate) type AttrId = u32;
 
-/// The attributes of an op, by number.
+/// The ids of an op's attributes.
 pub(crate) type AttrIds = SmallVec<[AttrId; 4]>;
 
-/// What an e-node says besides op and children.
+/// The attributes and result type of an e-node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Payload {
-    /// One attribute per row of the table entry.
+    /// One attribute for each that the op declares, in that order.
     pub(crate) attrs: AttrIds,
-    /// The result type, in the scratch graph's table.
+    /// The result type, from the table of the scratch graph.
     pub(crate) ty: Ty,
 }

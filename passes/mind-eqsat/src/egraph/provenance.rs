@@ -1,25 +1,25 @@
-//! Where e-nodes and unions come from.
+//! The origins of e-nodes and unions.
 //!
-//! Each e-node keeps the application that made it, each union the one that asked for it, and each
-//! application its rule and the e-nodes it matched: memory grows with what rules do, not with the size
-//! of the proofs.
+//! Every e-node records the rule application that added it, every union the application that requested it, and every
+//! application its rule and the e-nodes that it matched. Memory therefore grows with the number of applications and not
+//! with the size of proofs.
 
 use egg::Id;
 
 use mind_rules::RuleIx;
 
-/// Where an e-node, or the union of two classes, comes from.
+/// The origin of an e-node or a union.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// The input program.
     Program,
     /// Constant folding.
     Folding,
-    /// A rule that was applied.
+    /// The application of a rule.
     Rule(ApplicationIx),
 }
 
-/// The number of an application in its region.
+/// The index of an application in its region.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ApplicationIx(u32);
 
@@ -27,35 +27,35 @@ pub(crate) struct ApplicationIx(u32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Application {
     pub(crate) rule: RuleIx,
-    /// Whether its right side was matched.
+    /// Whether the rule was applied from right to left.
     pub(crate) reversed: bool,
-    /// Where its e-nodes begin in [`Provenance::matched`].
+    /// The start of its e-nodes in [`Provenance::matched`].
     first: u32,
 }
 
-/// Two classes that became one, each by an e-node of it, and why.
+/// A union of two classes, each represented by one of its e-nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Union {
     pub(crate) sides: [Id; 2],
     pub(crate) origin: Origin,
 }
 
-/// The history of a region.
+/// The history of a region's e-graph.
 #[derive(Debug)]
 pub(crate) struct Provenance {
-    /// By the id that an e-node was added under.
+    /// The origin of each e-node, by the id under which it was added.
     origins: Vec<Origin>,
     applications: Vec<Application>,
-    /// The e-nodes that applications matched, by the ids they were added under: the root's, those of
-    /// other ops, and the constants that values turned out to be.
+    /// The e-nodes that applications matched, by the ids under which they were added: for each application that of the
+    /// root, those of other ops, and the constants that matched values are equal to.
     matched: Vec<Id>,
     pub(crate) unions: Vec<Union>,
-    /// What is now being added.
+    /// The origin of e-nodes that are being added.
     pub(crate) current: Origin,
 }
 
 impl Default for Provenance {
-    /// No history; what is added is the input program's.
+    /// Returns an empty history, in which new e-nodes come from the input program.
     fn default() -> Provenance {
         Provenance {
             origins: Vec::new(),
@@ -68,19 +68,19 @@ impl Default for Provenance {
 }
 
 impl Provenance {
-    /// Notes that the e-node `id` is added now.
+    /// Records the origin of the new e-node `id`.
     pub(crate) fn added(&mut self, id: Id) {
         if self.origins.len() <= usize::from(id) {
             self.origins.resize(usize::from(id) + 1, self.current);
         }
     }
 
-    /// Where the e-node added as `id` comes from.
+    /// Returns the origin of the e-node that was added as `id`.
     pub(crate) fn origin(&self, id: Id) -> Origin {
         self.origins[usize::from(id)]
     }
 
-    /// Begins an application of `rule`.
+    /// Begins an application of `rule`, to which new e-nodes are attributed.
     pub(crate) fn begin(&mut self, rule: RuleIx, reversed: bool) -> Origin {
         let number = ApplicationIx(self.applications.len() as u32);
         self.applications.push(Application {
@@ -92,24 +92,25 @@ impl Provenance {
         self.current
     }
 
-    /// Ends the application begun last, which matched these e-nodes.
+    /// Ends the current application, which matched these e-nodes.
     pub(crate) fn end(&mut self, matched: impl IntoIterator<Item = Id>) {
         self.matched.extend(matched);
         self.current = Origin::Program;
     }
 
-    /// Forgets the application begun last, which came to nothing.
+    /// Drops the current application, which changed nothing.
     pub(crate) fn forget(&mut self) {
         self.applications.pop();
         self.current = Origin::Program;
     }
 
-    /// The application with this number.
+    /// Returns the application with this index.
     pub(crate) fn application(&self, number: ApplicationIx) -> Application {
         self.applications[number.0 as usize]
     }
 
-    /// The e-nodes that an application matched, the root's first; then what its values were known to be.
+    /// Returns the e-nodes that an application matched, the root first, followed by the constants that matched values
+    /// are equal to.
     pub(crate) fn matched(&self, number: ApplicationIx) -> &[Id] {
         let at = number.0 as usize;
         let end = match self.applications.get(at + 1) {

@@ -1,4 +1,4 @@
-//! Rebuilding without a look at the clock.
+//! Rebuilding without reading the clock.
 
 use std::sync::LazyLock;
 
@@ -6,8 +6,8 @@ use quanta::Clock;
 
 use super::analysis::Eg;
 
-/// A clock that stands still. egg reads the time when it rebuilds, and reading the real one for the first
-/// time takes some milliseconds of calibration.
+/// A stopped clock. egg reads the time when it rebuilds, and the first read of the real clock takes some milliseconds
+/// of calibration.
 static STILL: LazyLock<Clock> = LazyLock::new(|| Clock::mock().0);
 
 /// Restores the invariants of an e-graph.

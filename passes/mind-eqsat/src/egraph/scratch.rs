@@ -1,7 +1,8 @@
-//! A graph beside the module, in which ops are typed, folded and evaluated before they exist.
+//! A scratch graph, in which ops are typed, folded and evaluated before they exist in the module.
 //!
-//! A *signature* is an op with its attributes and operand types. Each gets one op in the scratch graph,
-//! over operands that nothing defines but their type, so that the table's own hooks answer for it.
+//! A *signature* is an op with its attributes and operand types. Each signature has one op in the scratch graph. The
+//! operands are results of placeholder ops, about which only the type is known, so the hooks of the op table can run on
+//! it.
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -16,36 +17,37 @@ use mind_rules::Unknown;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// What the table says of an op over operands of given types.
+/// The inferred properties of an op over operands of given types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signature {
     op: OpId,
-    /// The result's type; `None` if the shape rule refuses the operands.
+    /// The type of the result; `None` if the shape rule rejects the operands.
     pub(crate) ty: Option<Ty>,
-    /// The operand that the op always equals.
+    /// The index of the operand to which the op folds whatever the values are, for example operand 0 of a reshape to
+    /// its own shape.
     pub(crate) equals: Option<usize>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
-    /// The address of the op's row.
+    /// The address of the op's definition.
     def: usize,
     attrs: SmallVec<[u32; 4]>,
     operands: SmallVec<[Ty; 4]>,
 }
 
-/// The scratch graph, with the module's types and symbols under the module's ids.
+/// The scratch graph of a module. Symbols have the same ids in both; types are imported on first use.
 pub(crate) struct Scratch {
     graph: Graph,
     operands: FxHashMap<(Ty, usize), ValueId>,
     signatures: FxHashMap<Key, Signature>,
     dims: DimEnv,
-    /// The scratch type of each of the module's types.
+    /// The scratch type of each type of the module.
     imported: Vec<Option<Ty>>,
 }
 
 impl Scratch {
-    /// A scratch graph for `module`.
+    /// Creates the scratch graph of `module`.
     pub(crate) fn new(module: &Graph) -> Scratch {
         let mut graph = Graph::new();
         let symbols = module.symbols();
@@ -61,22 +63,22 @@ impl Scratch {
         }
     }
 
-    /// The scratch graph's types.
+    /// Returns the types of the scratch graph.
     pub(crate) fn types(&self) -> &TypeTable {
         self.graph.types()
     }
 
-    /// The names of the module's symbols.
+    /// Returns the names of the module's symbols.
     pub(crate) fn symbols(&self) -> &Symbols {
         self.graph.symbols()
     }
 
-    /// The id for `ty` in the scratch graph.
+    /// Returns the id of `ty` in the scratch graph.
     pub(crate) fn intern(&mut self, ty: TypeView<'_>) -> Ty {
         self.graph.intern_type(ty)
     }
 
-    /// The scratch type equal to type `ty` of `module`.
+    /// Returns the scratch type that equals type `ty` of `module`.
     pub(crate) fn import(&mut self, module: &Graph, ty: Ty) -> Ty {
         if self.imported.len() <= ty.index() {
             self.imported.resize(ty.index() + 1, None);
@@ -89,8 +91,8 @@ impl Scratch {
         own
     }
 
-    /// What the table says of `def` with these attributes over operands of these types. `key` is what
-    /// the attributes are interned as.
+    /// Returns the signature of `def` with these attributes over operands of these types. `key` holds the ids of the
+    /// attributes.
     pub(crate) fn signature(
         &mut self,
         def: &'static OpDef,
@@ -153,7 +155,7 @@ impl Scratch {
         }
     }
 
-    /// The `nth` operand of type `ty`.
+    /// Returns the `nth` placeholder of type `ty`.
     fn operand(&mut self, ty: Ty, nth: usize) -> ValueId {
         if let Some(&known) = self.operands.get(&(ty, nth)) {
             return known;
@@ -172,8 +174,8 @@ impl Scratch {
         value
     }
 
-    /// The result of `signature`'s op on `operands`, if folding may give it: no integer overflow, no
-    /// division by zero, at most `limit` bytes, and shaped as its type says.
+    /// Returns the result of the op of `signature` on `operands`. `None` if it must not be folded: integer overflow,
+    /// division by zero, more than `limit` bytes, or a type other than the inferred one.
     pub(crate) fn evaluate(
         &self,
         signature: Signature,

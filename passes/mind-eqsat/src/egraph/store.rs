@@ -1,4 +1,4 @@
-//! What the e-graphs of one run share.
+//! Tables that the e-graphs of a run share.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::graph::Graph;
@@ -15,10 +15,12 @@ use crate::cost::CostTable;
 use mind_rules::AttrValue;
 use mind_rules::{OpIx, OpTable};
 
-/// How many scalar operations folding may do in a run, so that a module of constants takes bounded time.
+/// The number of scalar operations that folding may execute in a run. It bounds the compile time of modules of
+/// constants.
 const FOLD_WORK: u64 = 1 << 27;
 
-/// A literal of the module by the place of its bytes, which a graph neither moves nor frees while it is there.
+/// The identity of a literal of the module: the address of its bytes, which a graph neither moves nor frees while the
+/// literal exists.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct LiteralKey {
     bytes: (usize, usize),
@@ -27,7 +29,7 @@ pub(crate) struct LiteralKey {
 }
 
 impl LiteralKey {
-    /// A constant of this literal and type.
+    /// Returns the key of a constant of this literal and type.
     pub(crate) fn of(literal: &Literal<'_>, ty: Ty) -> LiteralKey {
         let bytes = literal.bytes;
         LiteralKey {
@@ -38,22 +40,22 @@ impl LiteralKey {
     }
 }
 
-/// The tables behind the numbers in e-nodes, alive for one run over one module.
+/// The tables that ids in e-nodes refer to. They live for one run over one module.
 pub(crate) struct Store<'r> {
     pub(crate) ops: &'r OpTable,
     pub(crate) costs: &'r CostTable<'r>,
     pub(crate) scratch: Scratch,
     pub(crate) constants: Constants,
-    /// The numbers of literals that were read, so that later regions and passes do not read them again.
+    /// The ids of literals that were read before, so that later regions and passes do not read them again.
     pub(crate) literals: FxHashMap<LiteralKey, ConstId>,
-    /// How many scalar operations folding may still do in this run.
+    /// The number of scalar operations that folding may still execute in this run.
     pub(crate) fold_work: u64,
     attrs: Interner<AttrValue>,
     payloads: Interner<Payload>,
 }
 
 impl<'r> Store<'r> {
-    /// Empty tables for `module`.
+    /// Returns empty tables for `module`.
     pub(crate) fn new(ops: &'r OpTable, costs: &'r CostTable<'r>, module: &Graph) -> Store<'r> {
         Store {
             ops,
@@ -67,47 +69,47 @@ impl<'r> Store<'r> {
         }
     }
 
-    /// Tables that stand where others were taken away.
+    /// Returns empty tables, as a placeholder when a store is moved out.
     pub(crate) fn vacant(ops: &'r OpTable, costs: &'r CostTable<'r>) -> Store<'r> {
         Store::new(ops, costs, &Graph::new())
     }
 
-    /// The type with this id.
+    /// Returns the type with this id.
     pub(crate) fn ty(&self, ty: Ty) -> TypeView<'_> {
         self.scratch.types().get(ty)
     }
 
-    /// The names of the module's symbols.
+    /// Returns the names of the module's symbols.
     pub(crate) fn symbols(&self) -> &Symbols {
         self.scratch.symbols()
     }
 
-    /// The type with this id as text.
+    /// Returns the text of the type with this id.
     pub(crate) fn type_text(&self, ty: Ty) -> String {
         self.ty(ty).text(self.symbols())
     }
 
-    /// The number of an attribute value.
+    /// Returns the id of an attribute value.
     pub(crate) fn intern_attr(&mut self, value: AttrValue) -> AttrId {
         self.attrs.intern(value)
     }
 
-    /// The attribute value with this number.
+    /// Returns the attribute value with this id.
     pub(crate) fn attr(&self, attr: AttrId) -> &AttrValue {
         self.attrs.get(attr)
     }
 
-    /// The number of a payload.
+    /// Returns the id of a payload.
     pub(crate) fn intern_payload(&mut self, attrs: AttrIds, ty: Ty) -> u32 {
         self.payloads.intern(Payload { attrs, ty })
     }
 
-    /// The payload of an e-node that applies an op.
+    /// Returns the payload with this id, of an e-node that applies an op.
     pub(crate) fn payload(&self, payload: u32) -> &Payload {
         self.payloads.get(payload)
     }
 
-    /// The numbers of the attributes of `op`; `None` if one is a literal.
+    /// Returns the ids of the attributes of `op`; `None` if one is a literal.
     pub(crate) fn import_attrs(&mut self, module: &Graph, op: OpId) -> Option<AttrIds> {
         let attrs = module.attrs(op).iter();
         attrs
@@ -115,7 +117,7 @@ impl<'r> Store<'r> {
             .collect()
     }
 
-    /// The attributes with these numbers, as the IR borrows them.
+    /// Returns the attributes with these ids, in the form that the IR borrows.
     pub(crate) fn borrow_attrs(&self, attrs: &[AttrId]) -> SmallVec<[Attr<'_>; 4]> {
         attrs
             .iter()
@@ -123,7 +125,7 @@ impl<'r> Store<'r> {
             .collect()
     }
 
-    /// What the table says of `op` with these attributes over operands of these types.
+    /// Returns the signature of `op` with these attributes over operands of these types.
     pub(crate) fn signature(&mut self, op: OpIx, attrs: &[AttrId], operands: &[Ty]) -> Signature {
         let def: &'static OpDef = self.ops.def(op);
         let values: SmallVec<[Attr<'_>; 4]> = attrs

@@ -1,4 +1,4 @@
-//! Which rules made two unequal values one.
+//! The rules that united two unequal values.
 
 use std::collections::VecDeque;
 
@@ -15,10 +15,10 @@ use crate::load::Loaded;
 use crate::report::KeptReason;
 use mind_rules::RuleIx;
 
-/// Explains why two classes with the knowledge of `sides` became one.
+/// Explains why two classes with the data `sides` were united.
 ///
-/// The rules are those on the shortest way of unions from the one constant to the other; where unions alone do not
-/// lead there, because operands became equal, all rules that joined classes.
+/// The rules are those on the shortest path of unions between the two constants. If unions alone do not connect them,
+/// because operands became equal (congruence), they are the rules of all unions.
 pub(crate) fn contradiction(loaded: &Loaded<'_>, sides: [Data; 2]) -> KeptReason {
     let store = &loaded.egraph.analysis.store;
     let values = match sides.map(|side| side.constant) {
@@ -55,7 +55,7 @@ pub(crate) fn contradiction(loaded: &Loaded<'_>, sides: [Data; 2]) -> KeptReason
     KeptReason::Contradiction { rules, values }
 }
 
-/// The first element of a constant.
+/// Returns the first element of a constant as text.
 fn element(loaded: &Loaded<'_>, constant: ConstId) -> String {
     fn first<T: Element>(buffer: &Buffer) -> String {
         let elements = T::peek(buffer).unwrap_or_default();
@@ -68,10 +68,10 @@ fn element(loaded: &Loaded<'_>, constant: ConstId) -> String {
     with_dtype!(data.dtype(), T => first::<T>(data.buffer()))
 }
 
-/// The numbers of the unions on the shortest way from one constant to another, if there is one.
+/// Returns the indices of the unions on the shortest path between two constants; `None` if no path exists.
 fn path(loaded: &Loaded<'_>, from: ConstId, to: ConstId) -> Option<Vec<usize>> {
     let egraph = &loaded.egraph;
-    // An e-node as it is now: ids whose operands became equal are one.
+    // The canonical form of an e-node: ids whose operands became equal give the same one.
     let current = |id: Id| {
         let node = egraph.id_to_node(id).clone();
         node.map_children(|child| egraph.find(child))

@@ -15,13 +15,13 @@ use mind_ir::scalar::Facts;
 use mind_rules::FOLDING;
 use mind_rules::expr::{attr_text, constant_text};
 
-/// The most classes that are drawn.
+/// The most classes in a drawing.
 const CLASSES: usize = 150;
-/// The most characters of an e-node.
+/// The most characters of an e-node's text.
 const ROW: usize = 60;
 
-/// The e-graph of a region: a box for each class, with its type, its facts, and a row for each e-node with the rule that
-/// made it. Edges run to e-nodes from the classes that they read; what is chosen is highlighted.
+/// Draws the e-graph of a region. Each class is a box with its type, its facts, and a row for each e-node with the rule
+/// that added it. Edges run from child classes to the e-nodes that read them; chosen e-nodes are highlighted.
 pub(crate) fn drawing(
     g: &Graph,
     cx: &Context<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn drawing(
     order.sort_by_key(|&class| (!choice.needs(class), class));
     let left_out = order.len().saturating_sub(CLASSES);
     order.truncate(CLASSES);
-    // A class comes after those that it reads; only rewriting in circles reads later ones.
+    // A class comes after its children; only cyclic e-nodes read later classes.
     order.sort_unstable_by_key(|&class| (dense.class(class).rank, class));
     let mut drawing = Drawing {
         note: (left_out > 0).then(|| format!("{left_out} more classes are not drawn")),

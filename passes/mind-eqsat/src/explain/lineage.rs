@@ -1,4 +1,4 @@
-//! Which rules led from an op of the program to the e-node that was chosen for its class.
+//! The rules that led from an op of the program to the e-node that was chosen for its class.
 
 use std::collections::VecDeque;
 
@@ -14,33 +14,33 @@ use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::report::{Cause, RuleStep};
 
-/// How many equalities are looked into for one change.
+/// The most equalities that are explained for one change.
 const FUEL: usize = 4096;
 
-/// The unions of a region, between the e-nodes that they joined.
+/// The unions of a region, as a graph between the e-nodes that they united.
 pub(crate) struct Lineage<'a, 'r> {
     loaded: &'a Loaded<'r>,
     dense: &'a Dense,
     choice: &'a Choice,
     groups: &'a [Group],
-    /// By e-node: the e-nodes it was joined with, each with the number of the union.
+    /// For each e-node, the e-nodes with which it was united and the index of the union.
     edges: Vec<SmallVec<[(NodeIx, u32); 2]>>,
-    /// The first op of the program that each e-node is.
+    /// The first op of the program that each e-node represents.
     program: FxHashMap<NodeIx, usize>,
 }
 
-/// The steps found so far, each application once and after those that made what it matched.
+/// The steps found so far: each application once, after the applications that added the e-nodes it matched.
 #[derive(Default)]
 struct Steps {
     list: Vec<Origin>,
     seen: FxHashSet<ApplicationIx>,
     helpers: FxHashSet<ClassIx>,
-    /// The pairs of ids whose equality has been looked into.
+    /// The pairs of ids whose equality was explained already.
     equal: FxHashSet<(Id, Id)>,
 }
 
 impl<'a, 'r> Lineage<'a, 'r> {
-    /// The unions of `loaded`, whose classes and e-nodes `dense` numbers.
+    /// Builds the graph of the unions of `loaded`, with the numbering of `dense`.
     pub(crate) fn new(
         loaded: &'a Loaded<'r>,
         dense: &'a Dense,
@@ -70,12 +70,11 @@ impl<'a, 'r> Lineage<'a, 'r> {
         }
     }
 
-    /// What led from op `at` of the region to the value that stands for it now, in order: to the e-node
-    /// chosen for its class, or to the op of the program that computes the class first, which may
-    /// change by itself.
+    /// Returns the steps, in order, from op `at` of the region to its replacement: the e-node chosen for its class, or
+    /// the first op of the program that computes the class, which may have a change of its own.
     ///
-    /// Empty where both were one from the start. What proved the facts that conditions asked for is not
-    /// followed.
+    /// The list is empty if both were the same e-node from the start. The proofs of facts that conditions rely on are
+    /// not included.
     pub(crate) fn steps(&self, g: &Graph, at: usize) -> Vec<RuleStep> {
         let own = &self.loaded.ops[at];
         let class = self.dense.class_of(own.class);
@@ -112,7 +111,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
         list
     }
 
-    /// The oldest e-node of a class.
+    /// Returns the oldest e-node of a class.
     fn oldest(&self, class: ClassIx) -> Option<Id> {
         let node = *self.dense.class(class).nodes.first()?;
         self.dense.node(node).id
@@ -138,7 +137,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
         }
     }
 
-    /// Adds what made two e-nodes of a class equal.
+    /// Adds the steps that made two e-nodes of a class equal.
     fn equal(&self, from: Option<Id>, to: Option<Id>, steps: &mut Steps) {
         let (Some(from), Some(to)) = (from, to) else {
             return;
@@ -158,22 +157,22 @@ impl<'a, 'r> Lineage<'a, 'r> {
         self.congruent(at, to, steps);
     }
 
-    /// Adds what made the operands of two ids equal that are one e-node now.
+    /// Adds the steps that made the operands of two congruent ids equal: ids of one e-node now.
     fn congruent(&self, a: Id, b: Id, steps: &mut Steps) {
         if a == b || self.dense.node_of(a) != self.dense.node_of(b) {
             return;
         }
         let operands = |id: Id| &self.loaded.egraph.id_to_node(id).children;
         for (&x, &y) in operands(a).iter().zip(operands(b)) {
-            // Operands of a commutative op may have been ordered otherwise.
+            // The operands of a commutative op may be in another order.
             if self.dense.class_of(x) == self.dense.class_of(y) {
                 self.equal(Some(x), Some(y), steps);
             }
         }
     }
 
-    /// The unions on the shortest way between two e-nodes of a class, each with whether it is gone
-    /// through from its first side to its second.
+    /// Returns the unions on the shortest path between two e-nodes of a class, each with whether the path crosses it
+    /// from its first side to its second.
     fn path(&self, from: NodeIx, to: NodeIx) -> Vec<(u32, bool)> {
         let mut came: FxHashMap<NodeIx, (NodeIx, u32)> = FxHashMap::default();
         let mut queue = VecDeque::from([from]);
@@ -200,7 +199,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
         path
     }
 
-    /// Adds an application, after those that made what it matched and made it match.
+    /// Adds an application, after the applications that added the e-nodes it matched and made them equal.
     fn include(&self, origin: Origin, steps: &mut Steps) {
         match origin {
             Origin::Program => {}
@@ -220,8 +219,8 @@ impl<'a, 'r> Lineage<'a, 'r> {
         }
     }
 
-    /// Adds what made the operands of matched e-nodes equal to each other, and to the e-nodes that were
-    /// matched for them.
+    /// Adds the steps that made operands of the matched e-nodes equal to each other, and to the e-nodes matched for
+    /// them.
     fn include_links(&self, matched: &[Id], steps: &mut Steps) {
         let mut known: FxHashMap<ClassIx, Id> = FxHashMap::default();
         for &id in matched.iter().skip(1) {
@@ -243,7 +242,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
         self.include(self.loaded.egraph.analysis.provenance.origin(id), steps);
     }
 
-    /// Adds what made the chosen form of a class that the program does not compute.
+    /// Adds the steps that made the chosen form of a class that the program does not compute.
     fn include_helper(&self, class: ClassIx, steps: &mut Steps) {
         let helper = self.dense.class(class).program.is_none();
         if !helper || !steps.helpers.insert(class) {

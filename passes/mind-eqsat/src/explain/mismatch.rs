@@ -1,4 +1,4 @@
-//! Why a pattern did not match, in words.
+//! Text that explains why a pattern did not match.
 
 use egg::Id;
 use mind_ir::opdef::OpDef;
@@ -14,10 +14,10 @@ use mind_rules::matching::pattern::{
 };
 use mind_rules::matching::slots::{Reg, Slots};
 
-/// The most ops that are named of a class.
+/// The most ops of a class that are named.
 const NAMED: usize = 4;
 
-/// A match that fails, at the step where it does.
+/// The state of a failed match, at the step that failed.
 pub(crate) struct Mismatch<'a, 'r> {
     pub(crate) subject: InEgraph<'a, 'r>,
     pub(crate) rule: &'a Rule,
@@ -30,7 +30,7 @@ impl Mismatch<'_, '_> {
         self.subject.egraph.analysis.store.ops.def(op)
     }
 
-    /// Why the match fails at `step`.
+    /// Explains why the match fails at `step`.
     pub(crate) fn reason(&self, step: Failed<'_, &Node>) -> String {
         let instruction = match step {
             Failed::Instruction(instruction) => instruction,
@@ -55,13 +55,13 @@ impl Mismatch<'_, '_> {
         }
     }
 
-    /// No e-node of `op` is in the class in `reg`.
+    /// Explains that the class in `reg` has no e-node of `op`.
     fn op(&self, reg: Reg, op: OpIx) -> String {
         let (place, wanted) = (self.place(reg), self.def(op).name);
         format!("{place} is {}, not `{wanted}`", self.contents(reg))
     }
 
-    /// `node` has other attributes than `patterns` ask for.
+    /// Explains that the attributes of `node` differ from `patterns`.
     fn attrs(&self, op: OpIx, patterns: &[AttrPattern], node: &Node) -> String {
         let store = &self.subject.egraph.analysis.store;
         let attrs = store.payload(node.payload).attrs.iter();
@@ -86,13 +86,13 @@ impl Mismatch<'_, '_> {
         format!("`{}` has {} operands", def.name, node.children.len())
     }
 
-    /// The registers hold two classes.
+    /// Explains that the registers hold different classes.
     fn same(&self, a: Reg, b: Reg) -> String {
         let name = self.rule.names.value(a).unwrap_or_else(|| self.place(a));
         format!("{name} and {} are two values", self.place(b))
     }
 
-    /// The value in `reg` is no constant near `wanted`.
+    /// Explains that the value in `reg` is not a constant near `wanted`.
     fn near(&self, reg: Reg, wanted: f64) -> String {
         let place = self.place(reg);
         format!(
@@ -101,7 +101,7 @@ impl Mismatch<'_, '_> {
         )
     }
 
-    /// The class in `reg` has another type than `ty`.
+    /// Explains that the class in `reg` does not have the type `ty`.
     fn ty(&self, reg: Reg, ty: &TypePattern) -> String {
         let found = self.subject.egraph[self.subject.egraph.find(self.registers[usize::from(reg)])]
             .data
@@ -118,7 +118,7 @@ impl Mismatch<'_, '_> {
         )
     }
 
-    /// The condition does not hold.
+    /// Explains why the condition does not hold.
     pub(crate) fn condition(&self) -> String {
         let scope = Scope {
             subject: &self.subject,
@@ -134,7 +134,7 @@ impl Mismatch<'_, '_> {
         condition.map_or_else(String::new, |condition| shown.failure(condition))
     }
 
-    /// Where the value in `reg` stands in the pattern.
+    /// Describes the position of the value in `reg` in the pattern, for example "operand `lhs` of `core.add`".
     fn place(&self, reg: Reg) -> String {
         for instruction in &self.rule.pattern.instructions {
             let Instruction::Open { op, out, .. } = instruction else {
@@ -149,7 +149,7 @@ impl Mismatch<'_, '_> {
         "the op".to_owned()
     }
 
-    /// What the class in `reg` holds.
+    /// Describes the e-nodes of the class in `reg`.
     fn contents(&self, reg: Reg) -> String {
         let class = self.subject.egraph.find(self.registers[usize::from(reg)]);
         let mut names: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Why rules did not act on the ops of a region.
+//! Reasons why rules were not applied to the ops of a region.
 
 use egg::Language;
 use mind_diag::Span;
@@ -30,7 +30,8 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// Why a match of `rule` did not act, whose two sides are not equal yet: the search over the region had ended.
+    /// Explains why a match of `rule` whose two sides are not equal was not applied: the search over the region had
+    /// ended.
     fn ended(&self, rule: &Rule) -> String {
         let limit = self
             .solution
@@ -54,11 +55,11 @@ impl Outcome<'_> {
             None if rule.phase == Phase::Idiom && self.goal == Goal::Fold => {
                 "it matches, but it acts in `fuse` alone".to_owned()
             }
-            None => "it matches what a later phase made, in which it does not act".to_owned(),
+            None => "it matches ops of a later phase, in which it is not active".to_owned(),
         }
     }
 
-    /// Why no rule acted, where the region was given up.
+    /// Explains why no rule was applied, if the region was kept because of a contradiction.
     fn given_up(&self) -> Option<String> {
         self.solution
             .reasons
@@ -76,8 +77,8 @@ impl Outcome<'_> {
     }
 }
 
-/// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
-/// kind that the rule starts from.
+/// Reports, for each rule that `listener` asks about, why it was not applied to the ops of the region that match the
+/// root of its pattern.
 pub(crate) fn tell_missed(
     g: &Graph,
     cx: &Context<'_>,
@@ -141,14 +142,14 @@ pub(crate) fn tell_missed(
     }
 }
 
-/// Why one form of a rule did not act.
+/// The reason why one form of a rule was not applied.
 struct Reason {
-    /// Whether the pattern matched, so that it was something else.
+    /// Whether the pattern matched, so that the reason lies elsewhere.
     matched: bool,
     text: String,
 }
 
-/// The reasons of the forms of a rule: of those that matched, if any did, and equal ones once.
+/// Joins the reasons of a rule's forms without duplicates. If some forms matched, only their reasons count.
 fn joined(reasons: Vec<Reason>) -> String {
     let any_matched = reasons.iter().any(|reason| reason.matched);
     let mut seen = FxHashSet::default();
@@ -166,20 +167,20 @@ fn joined(reasons: Vec<Reason>) -> String {
     texts.join("; as another form of it, ")
 }
 
-/// How many forms of a rule are told one by one.
+/// The most forms of a rule whose reasons are listed one by one.
 const FORMS_TOLD: usize = 3;
 
-/// The e-node of an op as it is now.
+/// Returns the current e-node of an op, with canonical children.
 fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
     let node = loaded.egraph.id_to_node(own.node?).clone();
     Some(node.map_children(|child| loaded.egraph.find(child)))
 }
 
-/// Inputs of the explanation why a rule did not act.
+/// The inputs of an explanation.
 struct Asked<'a> {
     cx: &'a Context<'a>,
     outcome: &'a Outcome<'a>,
-    /// The classes of the region; `None` if it was given up.
+    /// The classes of the region; `None` if it was kept because of a contradiction.
     dense: Option<&'a Dense>,
     /// The form that was chosen for the op, if the region has a cheaper one.
     chosen: Option<&'a Chosen<'a>>,
@@ -213,7 +214,7 @@ fn reason(
     }
 }
 
-/// Why a match did not lead to a change.
+/// Explains why a match did not lead to a change.
 fn unused(
     asked: &Asked<'_>,
     loaded: &mut Loaded<'_>,
@@ -271,7 +272,7 @@ fn unused(
     }
 }
 
-/// Whether the right side of a match is of the class that matched: the rule has acted there.
+/// Returns whether the right side of a match is in the class that matched: the rule was applied.
 fn is_applied(loaded: &Loaded<'_>, found: &Match, right: &RightSide) -> bool {
     let egraph = &loaded.egraph;
     let root = egraph.find(found.registers[0]);
@@ -287,12 +288,12 @@ struct Chosen<'a> {
     best: &'a Extraction,
     /// The op, an index into [`Loaded::ops`].
     at: usize,
-    /// The rules that led to it, as text; empty if there are none.
+    /// The rules that led to it, as text; may be empty.
     rules: String,
 }
 
 impl Chosen<'_> {
-    /// What became of the op instead of `right`; `None` if it stayed as it is.
+    /// Describes the replacement of the op that was chosen over `right`; `None` if the op was kept.
     fn against(&self, loaded: &Loaded<'_>, right: RightSide) -> Option<String> {
         let Extraction { dense, choice, .. } = self.best;
         let class = dense.class_of(loaded.ops[self.at].class);
@@ -317,8 +318,8 @@ impl Chosen<'_> {
     }
 }
 
-/// Whether the right side of a match reads a value that the program computes after the op: such an e-node is never
-/// chosen, because choices must have no cycles.
+/// Returns whether the right side of a match reads a value that the program computes after the op. Such an e-node is
+/// never chosen, because choices must be acyclic.
 fn is_too_late(loaded: &Loaded<'_>, dense: &Dense, found: &Match, right: &RightSide) -> bool {
     let RightSide::Node(right) = right else {
         return false;
@@ -331,7 +332,7 @@ fn is_too_late(loaded: &Loaded<'_>, dense: &Dense, found: &Match, right: &RightS
     })
 }
 
-/// Whether an e-node of the dense view is `node`.
+/// Returns whether an e-node of the dense view is `node`.
 fn is_node(loaded: &Loaded<'_>, dense: &Dense, number: NodeIx, node: &Node) -> bool {
     let own = dense.node(number);
     let (head, payload) = (node.head, node.payload);
@@ -345,7 +346,7 @@ fn is_node(loaded: &Loaded<'_>, dense: &Dense, number: NodeIx, node: &Node) -> b
     own.what == What::Node { head, payload } && children == others
 }
 
-/// The rules that led to what stands for the op at `span` now.
+/// Returns the names of the rules that led to the replacement of the op at `span`.
 fn rules_at(cx: &Context<'_>, changes: &[Change], span: Span) -> String {
     let here = changes.iter().filter(|change| change.span == span);
     let steps = here.flat_map(|change| &change.rules);

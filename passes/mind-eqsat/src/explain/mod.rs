@@ -1,4 +1,4 @@
-//! Explanation: which rules led to a value, and why others did not act.
+//! Explanations: the rules that led to a value, and why others were not applied.
 
 pub(crate) mod contradiction;
 pub(crate) mod draw;

@@ -1,4 +1,4 @@
-//! A saturated e-graph in arrays.
+//! Array view of a saturated e-graph.
 
 use egg::{Id, Language};
 use mind_ir::Ty;
@@ -12,18 +12,18 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
 use crate::load::{Loaded, Part};
 
-/// The number of a class in a [`Dense`] view.
+/// The index of a class in a [`Dense`] view.
 pub(crate) type ClassIx = u32;
 
-/// The number of an e-node in a [`Dense`] view.
+/// The index of an e-node in a [`Dense`] view.
 pub(crate) type NodeIx = u32;
 
-/// What an e-node of a dense view is.
+/// The contents of an e-node of a dense view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum What {
     /// An e-node of the e-graph.
     Node { head: Head, payload: u32 },
-    /// A group that runs as one, by its number.
+    /// A fused group, by its index.
     Group(u32),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct DenseNode {
     pub(crate) what: What,
     pub(crate) children: SmallVec<[ClassIx; 3]>,
     pub(crate) price: Price,
-    /// The id that it was added under first; `None` for a group.
+    /// The id under which it was added first; `None` for a group.
     pub(crate) id: Option<Id>,
 }
 
@@ -48,24 +48,24 @@ pub(crate) struct DenseClass {
     pub(crate) program: Option<u32>,
 }
 
-/// A saturated e-graph in arrays: classes and e-nodes numbered in the order they arose.
+/// Array view of a saturated e-graph: classes and e-nodes, numbered in order of creation.
 pub(crate) struct Dense {
     pub(crate) classes: Vec<DenseClass>,
     pub(crate) nodes: Vec<DenseNode>,
-    /// The classes that are read outside the region, each once.
+    /// The classes that are read outside the region, without duplicates.
     pub(crate) roots: Vec<ClassIx>,
-    /// Choices that pay only when all are made: each list is the parts of one merged op.
+    /// E-nodes that only save cost if all of them are chosen: each list holds the parts of one merged op.
     pub(crate) together: Vec<Vec<NodeIx>>,
-    /// The e-node that each op of the program is now, by its index in [`Loaded::ops`]; `None` if the
-    /// op equals an operand.
+    /// The current e-node of each op of the program, by its index in [`Loaded::ops`]; `None` if the op equals an
+    /// operand.
     pub(crate) program: Vec<Option<NodeIx>>,
     numbers: Vec<ClassIx>,
-    /// The e-node that each id of the e-graph is now.
+    /// The current e-node of each id of the e-graph.
     node_of: Vec<NodeIx>,
 }
 
 impl Dense {
-    /// The dense view of a region, with costs; nothing is ranked yet.
+    /// Builds the dense view of a region with prices, but without ranks.
     pub(super) fn new(loaded: &Loaded<'_>) -> Dense {
         let egraph = &loaded.egraph;
         let bound = egraph.nodes().len();
@@ -158,7 +158,7 @@ impl Dense {
         })
     }
 
-    /// The e-node of a class that reads what a merged part reads.
+    /// Returns the e-node of a merged part: that of its class which reads the children of the part.
     fn part(&self, part: &Part) -> Option<NodeIx> {
         let class = self.class_of(part.class);
         let children = || part.children.iter().map(|&child| self.class_of(child));
@@ -192,27 +192,27 @@ impl Dense {
         )
     }
 
-    /// The number of the class that `id` is in.
+    /// Returns the index of the class of `id`.
     pub(crate) fn class_of(&self, id: Id) -> ClassIx {
         self.numbers[usize::from(id)]
     }
 
-    /// The e-node that was added under `id`.
+    /// Returns the e-node that was added under `id`.
     pub(crate) fn node_of(&self, id: Id) -> NodeIx {
         self.node_of[usize::from(id)]
     }
 
-    /// The class with this number.
+    /// Returns the class with this index.
     pub(crate) fn class(&self, class: ClassIx) -> &DenseClass {
         &self.classes[class as usize]
     }
 
-    /// The e-node with this number.
+    /// Returns the e-node with this index.
     pub(crate) fn node(&self, node: NodeIx) -> &DenseNode {
         &self.nodes[node as usize]
     }
 
-    /// Whether a choice may use `node`: what it reads ranks below its class.
+    /// Returns whether a choice may use `node`: its children must rank below its class.
     pub(crate) fn selectable(&self, loaded: &Loaded<'_>, node: NodeIx) -> bool {
         let node = self.node(node);
         let rank = self.class(node.class).rank;

@@ -1,7 +1,7 @@
-//! A choice of e-nodes, improved by maximum fanout-free cones.
+//! Choice of e-nodes, improved by maximum fanout-free cones.
 //!
-//! Replacing a class's e-node costs what the new one newly reaches and saves what the old one alone
-//! kept alive. Both are found by counting references, so that shared work is counted once.
+//! Replacing the e-node of a class adds the cost of everything that only the new e-node references, and saves the cost
+//! of everything that only the old one referenced. Both follow from reference counts, so shared work counts once.
 
 use super::dense::{ClassIx, Dense, DenseClass, NodeIx, What};
 use crate::egraph::language::Head;
@@ -12,29 +12,29 @@ const PASSES: usize = 10;
 
 const NONE: NodeIx = NodeIx::MAX;
 
-/// One e-node per class that can be computed, and how often each class is read.
+/// One e-node for each class that can be computed, and the reference counts of classes.
 pub(crate) struct Choice {
     nodes: Vec<NodeIx>,
     references: Vec<u32>,
-    /// The cost of everything that is read.
+    /// The total cost of all referenced classes.
     pub(crate) cost: u64,
 }
 
 impl Choice {
-    /// The cheapest choice found, starting from the program's own.
+    /// Returns the cheapest choice found, starting from the program's own.
     pub(crate) fn best(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
         let mut choice = Choice::program(dense, loaded);
         choice.improve(dense, loaded);
         choice
     }
 
-    /// The e-node chosen for `class`; `None` for a class that cannot be computed.
+    /// Returns the e-node chosen for `class`; `None` if the class cannot be computed.
     pub(crate) fn node(&self, class: ClassIx) -> Option<NodeIx> {
         let node = self.nodes[class as usize];
         (node != NONE).then_some(node)
     }
 
-    /// Whether `class` is chosen to be a constant, or a value from before.
+    /// Returns whether the e-node chosen for `class` is a constant or a leaf.
     pub(crate) fn is_given(&self, dense: &Dense, class: ClassIx) -> bool {
         let node = self.node(class).map(|node| dense.node(node).what);
         matches!(
@@ -46,12 +46,12 @@ impl Choice {
         )
     }
 
-    /// Whether the result of the region needs `class`.
+    /// Returns whether the results of the region depend on `class`.
     pub(crate) fn needs(&self, class: ClassIx) -> bool {
         self.references[class as usize] > 0
     }
 
-    /// The bytes that everything read moves.
+    /// Returns the bytes that all referenced classes move.
     pub(crate) fn bytes(&self, dense: &Dense) -> u64 {
         let needed = (0..self.nodes.len() as ClassIx).filter(|&class| self.needs(class));
         let nodes = needed.filter_map(|class| self.node(class));
@@ -60,7 +60,7 @@ impl Choice {
         })
     }
 
-    /// The program's own e-nodes; for classes that it does not compute, those of `changed`.
+    /// Returns the choice of the program's own e-nodes; classes that it does not compute have those of `changed`.
     pub(crate) fn unchanged(dense: &Dense, changed: &Choice) -> Choice {
         let own = |class: &DenseClass| class.program.and_then(|op| dense.program[op as usize]);
         let nodes = dense.classes.iter().zip(&changed.nodes);
@@ -76,7 +76,8 @@ impl Choice {
         choice
     }
 
-    /// Chooses `node` for `class`; gives what is newly needed costs, and what no longer is did.
+    /// Chooses `node` for `class`. Returns the cost of newly referenced classes, and that of classes that are no longer
+    /// referenced.
     pub(crate) fn switch(&mut self, dense: &Dense, class: ClassIx, node: NodeIx) -> (u64, u64) {
         let current = std::mem::replace(&mut self.nodes[class as usize], node);
         if self.references[class as usize] == 0 {
@@ -86,8 +87,8 @@ impl Choice {
         (added, self.release(dense, current))
     }
 
-    /// The program's own e-nodes, what is there already before them, and the cheapest for classes that
-    /// the program does not compute.
+    /// Returns the choice that corresponds to the program. A class takes a leaf or constant if it has one, else the
+    /// program's own e-node; a class that the program does not compute takes its cheapest e-node by estimate.
     pub(crate) fn program(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
         let len = dense.classes.len();
         let mut choice = Choice {
@@ -166,7 +167,8 @@ impl Choice {
         if !self.possible(dense, loaded, class, node) {
             return;
         }
-        // The new e-node is referenced first: released first, everything below it would be walked.
+        // The new e-node is referenced before the old one is released. In the other order, the walks would descend into
+        // everything that both share.
         let added = self.reference(dense, node);
         let released = self.release(dense, current);
         if added < released {
@@ -178,7 +180,7 @@ impl Choice {
         }
     }
 
-    /// Whether `node` could be chosen for `class` in place of what is.
+    /// Returns whether `node` could replace the e-node chosen for `class`.
     fn possible(&self, dense: &Dense, loaded: &Loaded<'_>, class: ClassIx, node: NodeIx) -> bool {
         let computable = |&child: &ClassIx| self.nodes[child as usize] != NONE;
         self.references[class as usize] > 0
@@ -196,7 +198,8 @@ impl Choice {
         });
         let (mut added, mut released) = (0u64, 0u64);
         let mut replaced: Vec<(ClassIx, NodeIx)> = Vec::new();
-        // Below a class only lower ranks are walked: from the highest on, no choice undoes another.
+        // In descending order of rank, because a walk from a class reaches lower ranks only: no choice undoes an
+        // earlier one.
         for node in order {
             let class = dense.node(node).class;
             if !self.possible(dense, loaded, class, node) {
@@ -219,7 +222,7 @@ impl Choice {
         }
     }
 
-    /// Counts a reference to `class`; gives the cost of what it newly needs.
+    /// Adds a reference to `class`; returns the cost of newly referenced classes.
     fn reach(&mut self, dense: &Dense, class: ClassIx) -> u64 {
         let count = &mut self.references[class as usize];
         *count += 1;
@@ -229,7 +232,7 @@ impl Choice {
         }
     }
 
-    /// Counts the references of `node`; gives its cost and that of all it newly needs.
+    /// Adds the references of `node`; returns its cost and that of newly referenced classes.
     fn reference(&mut self, dense: &Dense, node: NodeIx) -> u64 {
         self.walk(dense, node, |count| {
             *count += 1;
@@ -237,7 +240,7 @@ impl Choice {
         })
     }
 
-    /// Takes the references of `node` back; gives its cost and that of all it alone needed.
+    /// Removes the references of `node`; returns its cost and that of classes that are no longer referenced.
     fn release(&mut self, dense: &Dense, node: NodeIx) -> u64 {
         self.walk(dense, node, |count| {
             *count -= 1;
@@ -245,8 +248,8 @@ impl Choice {
         })
     }
 
-    /// Changes the count of each child by `step`, and goes on below those for which it returns true; returns the cost
-    /// of all nodes on the way.
+    /// Changes the count of each child by `step`, and descends into those for which it returns true; returns the cost
+    /// of all visited e-nodes.
     fn walk(&mut self, dense: &Dense, node: NodeIx, step: impl Fn(&mut u32) -> bool) -> u64 {
         let mut cost = 0u64;
         let mut work = vec![node];
@@ -263,7 +266,7 @@ impl Choice {
     }
 }
 
-/// How many e-nodes of the program read each class.
+/// Counts the e-nodes of the program that read each class.
 fn program_uses(dense: &Dense) -> Vec<u32> {
     let mut uses = vec![0u32; dense.classes.len()];
     for &node in dense.program.iter().flatten() {

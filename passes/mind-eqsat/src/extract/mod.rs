@@ -1,4 +1,4 @@
-//! Extraction: choosing one e-node per class, by the cost of the whole choice.
+//! Extraction: chooses one e-node per class, by the cost of the whole choice.
 
 mod dense;
 mod mffc;
@@ -11,7 +11,7 @@ pub(crate) use rank::Rank;
 
 use crate::load::Loaded;
 
-/// The dense view of a region, with costs and ranks.
+/// Returns the dense view of a region, with prices and ranks.
 pub(crate) fn dense_view(loaded: &Loaded<'_>) -> Dense {
     let mut dense = Dense::new(loaded);
     stamps::rank(&mut dense, loaded);

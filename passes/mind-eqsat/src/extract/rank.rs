@@ -1,9 +1,9 @@
-//! When a class can be computed.
+//! The earliest time at which a class can be computed.
 
-/// When a class can be computed at the earliest: a position in the region, and steps after it.
+/// The earliest time at which a class can be computed: a position in the region, and a number of steps after it.
 ///
-/// The classes that the program computes have the position of their first op. What a class is computed
-/// from ranks below it, so that no choice of e-nodes has a cycle, and every choice can be put in place.
+/// A class that the program computes has the position of its first op. An e-node is only chosen if its children rank
+/// below its class, so a choice has no cycles and can always be scheduled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Rank {
     pub(crate) position: u32,
@@ -11,13 +11,13 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// The rank of what cannot be computed.
+    /// The rank of a class that cannot be computed.
     pub(super) const NEVER: Rank = Rank {
         position: u32::MAX,
         steps: u32::MAX,
     };
 
-    /// The rank of what the program computes at `position`.
+    /// Returns the rank of a class that the program computes at `position`.
     pub(super) fn at(position: u32) -> Rank {
         Rank { position, steps: 0 }
     }

@@ -1,4 +1,4 @@
-//! Ranking the classes of a dense view.
+//! Computes the ranks of the classes of a dense view.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use super::rank::Rank;
 use crate::egraph::language::Head;
 use crate::load::Loaded;
 
-/// Ranks every class: those of the program by their first op, leaves by where they are there, constants
-/// lowest, and every other by its earliest e-node.
+/// Ranks every class. Classes of the program rank by their first op, leaves by the position where they are available,
+/// constants lowest, and all others by their earliest e-node.
 pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
     for at in 0..dense.nodes.len() {
         let node = &dense.nodes[at];
@@ -37,7 +37,7 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
             .iter()
             .for_each(|&child| readers[child as usize].push(at as NodeIx));
     }
-    // A class ranks after what it is computed from: the lowest in the queue keeps its rank.
+    // As in Dijkstra's algorithm: a class ranks after its children, so the lowest rank in the queue is final.
     let ranked = dense.classes.iter().zip(0..);
     let ranked = ranked.filter(|(class, _)| class.rank != Rank::NEVER);
     let mut queue: BinaryHeap<Reverse<(Rank, ClassIx)>> = ranked

@@ -1,4 +1,4 @@
-//! The ops of a group before it is in the module.
+//! Groups of e-nodes, before they become fused ops of the module.
 
 use mind_ir::types::TypeView;
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use crate::egraph::store::Store;
 use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
 use mind_rules::RuleIx;
 
-/// A group: e-nodes that run as one, each after those it reads; the last one is the result.
+/// A group of e-nodes that run as one kernel, in topological order; the last one is the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) kind: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Member {
     pub(crate) operands: SmallVec<[Source; 2]>,
 }
 
-/// What a member reads.
+/// The source of a member's operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     /// An operand of the group.
@@ -35,8 +35,8 @@ pub(crate) enum Source {
 }
 
 impl Group {
-    /// The group of `nodes`, which stand for these classes, each after those it reads, and the classes
-    /// that it reads from outside, in the order it reads them.
+    /// Returns the group of `nodes`, which are in topological order, and the classes that it reads from outside, in
+    /// order of first use.
     pub(crate) fn new(
         dense: &Dense,
         kind: &'static str,
@@ -72,7 +72,7 @@ impl Group {
         (group, operands)
     }
 
-    /// The group as an e-node of the class of its last member.
+    /// Returns the group as an e-node of the class of its last member.
     pub(crate) fn node(
         &self,
         dense: &Dense,

@@ -1,4 +1,4 @@
-//! Building a fused op from ops of the module.
+//! Builds a fused op from ops of the module.
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -12,16 +12,16 @@ use mind_rewrite::end_body;
 
 use crate::context::Context;
 
-/// What a fused op is to hold.
+/// The ops that a new fused op will hold.
 pub(crate) struct Body<'a> {
-    /// Ops of the module, each after those it reads.
+    /// Ops of the module, in topological order.
     pub(crate) ops: &'a [OpId],
-    /// The one of them before which the fused one is to stand.
+    /// The op of these before which the fused op is inserted.
     pub(crate) before: OpId,
 }
 
-/// Inserts an empty fused op of `kind` over `operands` with `results` results, which still have no
-/// types; gives it and its block, whose arguments are typed.
+/// Inserts an empty fused op of `kind` over `operands`, with `results` results that have no types yet. Returns the op
+/// and its block, whose arguments are typed.
 pub(crate) fn insert(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -50,8 +50,8 @@ pub(crate) fn insert(
     (op, block)
 }
 
-/// Moves the body's ops into a fused op of `kind`, and what fused ones among them hold. Values read
-/// elsewhere become its results, under their labels; splat constants come along. Gives the fused op.
+/// Moves the ops of the body into a new fused op of `kind`, which is returned. Fused ops among them are inlined. Values
+/// that are read elsewhere become its results and keep their labels. Splat constants become part of the body.
 pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>) -> OpId {
     let inside = |g: &Graph, value: ValueId| {
         let op = g.defining_op(value);
@@ -126,7 +126,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     fused
 }
 
-/// Whether `value` is a splat or scalar constant: a group that reads it has one of its own.
+/// Returns whether `value` is a splat or scalar constant, of which each group that reads it has its own copy.
 pub(crate) fn comes_along(g: &Graph, value: ValueId) -> bool {
     let scalar = |attr: &Attr<'_>| match attr {
         Attr::Literal(literal) => literal.is_splat() || literal.count == Some(1),
@@ -136,8 +136,8 @@ pub(crate) fn comes_along(g: &Graph, value: ValueId) -> bool {
         .is_some_and(|op| g.def(op).has(Trait::Constant) && g.attrs(op).iter().all(scalar))
 }
 
-/// A constant like `value` for the group of `readers`: its own op where nothing else reads it, else a
-/// copy before `at`.
+/// Returns the constant `value` for the group of `readers`: its own op if nothing else reads it, else a copy before
+/// `at`.
 fn constant(g: &mut Graph, value: ValueId, readers: &[OpId], at: OpId) -> (OpId, ValueId) {
     let op = g.defining_op(value).expect("a constant has an op");
     if g.uses(value).all(|(user, _)| readers.contains(&user)) {

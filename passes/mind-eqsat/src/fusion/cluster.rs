@@ -1,4 +1,4 @@
-//! Ops of the module that run as one, before they are built into an op.
+//! Clusters: groups of ops of the module, before they become fused ops.
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
@@ -15,34 +15,34 @@ use crate::context::Context;
 use crate::cost::{CostClass, CostTable, Price, Work, op_work};
 use crate::region::Program;
 
-/// Ops that run as one.
+/// Ops that run as one kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster<'g> {
-    /// The positions of its ops in the program, ascending.
+    /// The positions of its ops in the program, in ascending order.
     pub(crate) members: Vec<u32>,
-    /// Where it stands: the position of one of them.
+    /// The position of the fused op: that of one of the members.
     pub(crate) position: u32,
-    /// How many ops it holds, those of fused members counted one by one.
+    /// The number of ops, with the bodies of fused members counted op by op.
     pub(crate) ops: usize,
-    /// `None` for an op that has no form by itself.
+    /// The kernel form; `None` for a single op that has no form by itself.
     pub(crate) form: Option<Form>,
-    /// Whether it is the same in every run, since it reads weights and constants alone.
+    /// Whether it has the same value in every run, because it reads only weights and constants.
     pub(crate) is_settled: bool,
-    /// What a recogniser or a normalisation called it.
+    /// The name from a fusion rule or a normalisation.
     pub(crate) name: Option<&'g str>,
-    /// The bytes of the widest number that any op computes with.
+    /// The size in bytes of the widest number that any op computes with.
     pub(crate) width: usize,
-    /// The shape of its last op's result; that of all elementwise ops but in rows.
+    /// The shape of the last op's result. All elementwise ops have this shape, except in [`Form::Rows`].
     pub(crate) space: &'g [Dim],
     pub(crate) work: Work,
     pub(crate) price: Price,
 }
 
-/// The kinds of groups that nothing named.
+/// The kinds of groups that have no name.
 const PLAIN: [&str; 4] = ["elementwise", "reduction", "contraction", "attention"];
 
 impl Cluster<'_> {
-    /// What the group is called.
+    /// Returns the kind of the group: its name, or else that of its form.
     pub(crate) fn kind(&self) -> &str {
         let plain = match self.form {
             Some(Form::Rows) => "reduction",
@@ -54,28 +54,28 @@ impl Cluster<'_> {
     }
 }
 
-/// The module that clusters are of.
+/// The module whose ops are clustered, with its tables.
 pub(crate) struct Field<'a> {
     pub(crate) g: &'a Graph,
     pub(crate) cx: &'a Context<'a>,
     pub(crate) costs: &'a CostTable<'a>,
     pub(crate) program: &'a Program,
-    /// The values that are the same in every run.
+    /// The values that are the same in every run, because they depend only on weights and constants.
     pub(crate) settled: &'a FxHashSet<ValueId>,
 }
 
 impl<'a> Field<'a> {
-    /// The op at `at`.
+    /// Returns the op at position `at`.
     pub(crate) fn op(&self, at: u32) -> OpId {
         self.program.ops[at as usize]
     }
 
-    /// Whether `op` is a fused one.
+    /// Returns whether `op` is a fused op.
     pub(crate) fn is_fused(&self, op: OpId) -> bool {
         std::ptr::eq(self.g.def(op), self.cx.fused)
     }
 
-    /// The op at `at` by itself, if it may be in a group.
+    /// Returns the cluster of the op at `at` alone; `None` if it cannot be in a group.
     pub(crate) fn single(&self, at: u32, flattener: &mut Flattener<'a>) -> Option<Cluster<'a>> {
         let (g, op) = (self.g, self.op(at));
         let class = self.costs.class_of(g.def(op));
@@ -133,7 +133,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// What the ops at `members`, ascending, which do `work`, cost as one kernel.
+    /// Returns the price of running the ops at `members`, which are ascending and do `work`, as one kernel.
     pub(crate) fn price(&self, members: &[u32], work: Work) -> Price {
         let g = self.g;
         let mut bytes = 0u64;
@@ -154,8 +154,8 @@ impl<'a> Field<'a> {
         self.costs.model.kernel(bytes, work)
     }
 
-    /// The values that the ops at `members`, ascending, read from elsewhere, but for constants that
-    /// come along.
+    /// Returns the values that the ops at `members`, which are ascending, read from elsewhere, except for constants
+    /// that are copied into the group.
     pub(crate) fn operands(&self, members: &[u32]) -> SmallVec<[ValueId; 16]> {
         let mut operands: SmallVec<[ValueId; 16]> = SmallVec::new();
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
@@ -171,7 +171,7 @@ impl<'a> Field<'a> {
         operands
     }
 
-    /// The positions of the ops that read `value`, as often as they do, in no order.
+    /// Returns the positions of the ops that read `value`, one per use and in no particular order.
     pub(crate) fn readers_of(&self, value: ValueId) -> impl Iterator<Item = u32> {
         let positions = self
             .g
@@ -180,7 +180,7 @@ impl<'a> Field<'a> {
         positions.flatten().map(|at| at as u32)
     }
 
-    /// The positions that read results at each position, ascending; `None` if a region reads one.
+    /// Returns for each position the positions that read its results, in ascending order; `None` if a region reads one.
     pub(crate) fn readers(&self) -> Vec<Option<SmallVec<[u32; 2]>>> {
         let mut readers = vec![Some(SmallVec::<[u32; 2]>::new()); self.program.ops.len()];
         for (at, &op) in self.program.ops.iter().enumerate() {
@@ -207,7 +207,7 @@ impl<'a> Field<'a> {
         readers
     }
 
-    /// Which ops something reads, in the end.
+    /// Returns for each op whether it is live: it is not pure, a region reads it, or a live op reads it.
     pub(crate) fn live(&self, readers: &[Option<SmallVec<[u32; 2]>>]) -> Vec<bool> {
         let mut live = vec![false; self.program.ops.len()];
         for at in (0..live.len()).rev() {

@@ -1,4 +1,4 @@
-//! Ops of the module as steps of a group, fused ones opened.
+//! Converts ops of the module into steps of a kernel, with fused ops inlined.
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
@@ -11,26 +11,26 @@ use smallvec::SmallVec;
 use super::build::comes_along;
 use crate::cost::{CostClass, CostTable, Inner};
 
-/// The most axes of a value in a group.
+/// The most dimensions of a value in a group.
 const MAX_RANK: usize = 32;
 
-/// What no step defines.
+/// Marks values that no step defines.
 const OUTSIDE: u32 = u32::MAX;
 
-/// The step of an argument that stands for a constant.
+/// Marks block arguments that are constants of the group.
 const CONSTANT: u32 = u32::MAX - 1;
 
-/// Looks into ops of one module; keeps its tables from one look to the next.
+/// Converts ops of one module into steps. Its tables are reused from call to call.
 pub(crate) struct Flattener<'a> {
     g: &'a Graph,
     costs: &'a CostTable<'a>,
-    /// By value: the step that defines it.
+    /// The step that defines each value.
     steps: Vec<u32>,
     touched: Vec<ValueId>,
 }
 
 impl<'a> Flattener<'a> {
-    /// For the ops of `g`.
+    /// Creates a flattener for the ops of `g`.
     pub(crate) fn new(g: &'a Graph, costs: &'a CostTable<'a>) -> Flattener<'a> {
         Flattener {
             g,
@@ -40,8 +40,8 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    /// The steps of `ops`, which stand in this order; constants in bodies are no steps. `None` if an
-    /// op has an extent that differs from run to run without a name, or more axes than groups take.
+    /// Returns the steps of `ops`, which are in program order; constants in bodies give no steps. Returns `None` if an
+    /// op cannot be in a group, for example because it has an unnamed dynamic extent or too many dimensions.
     pub(crate) fn steps(&mut self, ops: impl Iterator<Item = OpId>) -> Option<Vec<Step<'a>>> {
         let ops: SmallVec<[OpId; 16]> = ops.collect();
         let mut steps = Vec::new();
@@ -143,7 +143,7 @@ fn is_groupable(shape: &[Dim]) -> bool {
     shape.len() <= MAX_RANK && !shape.contains(&Dim::Dynamic)
 }
 
-/// What an op of `class` does in a kernel; `types` are those of its result and its operands.
+/// Returns the kind of step of an op of `class`; `types` are those of its result and its operands.
 pub(super) fn step_kind<'t>(
     class: CostClass,
     mut types: impl Iterator<Item = TypeView<'t>>,
@@ -166,7 +166,8 @@ pub(super) fn step_kind<'t>(
     }
 }
 
-/// Whether all elements have one scale, operand 1, and the differences of their integers are computed in 32 bits.
+/// Returns whether quantisation is per tensor, with a scalar scale in operand 1, and its integer differences fit into
+/// 32 bits.
 fn has_one_scale<'t>(types: &mut impl Iterator<Item = TypeView<'t>>) -> bool {
     let (Some(result), Some(input), Some(scale)) = (types.next(), types.next(), types.next())
     else {
@@ -176,8 +177,8 @@ fn has_one_scale<'t>(types: &mut impl Iterator<Item = TypeView<'t>>) -> bool {
     scale.rank() == 0 && is_narrow(result) && is_narrow(input)
 }
 
-/// The axes that an op runs over, a bit each; no bit for ops that are no reductions. `None` if its
-/// attributes are not understood.
+/// Returns the axes that a reduction runs over as a bit set; 0 for other ops. `None` if its attributes are not
+/// understood.
 pub(super) fn axes<'a>(
     class: CostClass,
     rank: impl FnOnce() -> Option<usize>,

@@ -1,7 +1,7 @@
-//! Grouping by cost: pairs of groups merge, the pair that saves most bytes first.
+//! Grouping by cost: pairs of groups merge, the pair that saves the most bytes first.
 //!
-//! Every group stands at the position of one of its ops, every value is defined by a group before those
-//! that read it, and a merge keeps that so: groups stay convex, and no cycle between groups can arise.
+//! Invariant: every group has the position of one of its ops, and every value is defined by a group at a lower position
+//! than its readers. Merges keep the invariant, so groups stay convex and no cycle between groups arises.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ use crate::region::Program;
 use crate::report::{MissedFusion, MissedReason, Report};
 use mind_rules::FUSION;
 
-/// Groups the ops of the module's body, fused ones included. Returns whether any group was made.
+/// Groups the ops of the module's body, including fused ones. Returns whether any group was made.
 pub(crate) fn group(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -81,10 +81,10 @@ pub(crate) fn group(
     made
 }
 
-/// Two ops whose groups may merge, by position: one reads the other, or both read the same.
+/// Two ops, by position, whose groups may merge because one reads the other, or both read the same value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
-    /// The bytes it saves at least, with those of later ops last.
+    /// The least number of bytes that the merge saves. Ties go to earlier ops.
     saved: u64,
     later: Reverse<u32>,
     earlier: Reverse<u32>,
@@ -93,13 +93,13 @@ struct Edge {
 struct Grouping<'a> {
     field: Field<'a>,
     flattener: Flattener<'a>,
-    /// The group of each position; none once it merged into another, and for ops that stay alone.
+    /// The group at each position; `None` after it was merged into another, and for ops that cannot be grouped.
     clusters: Vec<Option<Cluster<'a>>>,
-    /// Which group each position is in.
+    /// The leader of the group of each position.
     leaders: Vec<u32>,
     readers: Vec<Option<SmallVec<[u32; 2]>>>,
     refused: Vec<(u32, u32, MissedReason)>,
-    /// The pairs that were refused for what they hold, whatever stands between them.
+    /// The pairs that were refused because of their contents, regardless of the ops between them.
     settled: FxHashSet<((u32, u32), (u32, u32))>,
 }
 
@@ -125,12 +125,12 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// Merges until no two groups may.
+    /// Merges groups until a fixed point.
     fn run(&mut self) {
         while self.round() {}
     }
 
-    /// Looks at every edge once; false if no groups merged.
+    /// Tries every edge once; returns false if no groups merged.
     fn round(&mut self) -> bool {
         let mut queue: BinaryHeap<Edge> = BinaryHeap::new();
         for at in 0..self.leaders.len() as u32 {
@@ -182,7 +182,7 @@ impl<'a> Grouping<'a> {
         self.clusters[leader as usize] = Some(merged);
     }
 
-    /// What tells the contents of the group led by `leader` apart: groups only grow.
+    /// Returns a key of the contents of the group led by `leader`. The size suffices, because groups only grow.
     fn content(&self, leader: u32) -> (u32, u32) {
         let members = self
             .cluster(leader)
@@ -198,14 +198,14 @@ impl<'a> Grouping<'a> {
         self.clusters[leader as usize].as_ref()
     }
 
-    /// Whether the op at `reader` reads a result of that at `producer`.
+    /// Returns whether the op at `reader` reads a result of the op at `producer`.
     fn reads(&self, reader: u32, producer: u32) -> bool {
         let readers = self.readers[producer as usize].as_ref();
         readers.is_some_and(|list| list.binary_search(&reader).is_ok())
     }
 
-    /// Queues the op at `at` with its readers in other groups, and the readers of each of its values with
-    /// each other, neighbour by neighbour.
+    /// Queues edges from the op at `at` to its readers in other groups, and between consecutive readers of each of its
+    /// values.
     fn edges(&self, at: u32, queue: &mut BinaryHeap<Edge>) {
         let mut push = |earlier: u32, later: u32| {
             if self.leader(earlier) != self.leader(later) {
@@ -238,13 +238,13 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// Where the op at `at` stands now: where its group does.
+    /// Returns the current position of the op at `at`: that of its group.
     fn stands(&self, at: u32) -> u32 {
         let cluster = self.cluster(self.leader(at));
         cluster.map_or(at, |cluster| cluster.position)
     }
 
-    /// The bytes that merging the groups of both saves over this edge.
+    /// Returns the bytes that merging the groups of both saves over this edge.
     fn saved(&self, earlier: u32, later: u32) -> u64 {
         let (a, b) = (self.leader(earlier), self.leader(later));
         let field = &self.field;
@@ -270,8 +270,8 @@ impl<'a> Grouping<'a> {
         saved
     }
 
-    /// The groups to merge over an edge between `a` and `b`: these two, and before a softmax that a
-    /// product reads, the product of which it is.
+    /// Returns the groups to merge over an edge between `a` and `b`. If `a` is a softmax that the product `b` reads, the
+    /// product that computes the operand of the softmax is added, because only all three have a kernel form together.
     fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
         let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
         let pair = smallvec![a, b];
@@ -295,7 +295,7 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// The group of all `parts`, if it may run as one, costs less and moves no more bytes.
+    /// Returns the group of all `parts` if it can run as one kernel, costs less and moves no more bytes.
     fn merged(&mut self, parts: &[u32]) -> Result<Cluster<'a>, MissedReason> {
         let clusters: SmallVec<[&Cluster<'a>; 3]> = parts
             .iter()
@@ -364,8 +364,8 @@ impl<'a> Grouping<'a> {
         })
     }
 
-    /// Where the group of all parts can stand: at the last one's position if nothing reads the others
-    /// earlier, else at the first one's if they read nothing later.
+    /// Returns the position of the group of all parts: that of the last part if nothing outside reads the others before
+    /// it, else that of the first part if they read nothing from outside after it. `None` if neither is possible.
     fn place(&self, parts: &[u32], clusters: &[&Cluster<'a>]) -> Option<u32> {
         let inside = |at: u32| parts.contains(&self.leader(at));
         let members = || clusters.iter().flat_map(|cluster| &cluster.members);
@@ -388,7 +388,7 @@ impl<'a> Grouping<'a> {
             .then_some(first)
     }
 
-    /// The merges that were refused over edges between groups, in program order.
+    /// Returns the refused merges of edges between groups, in program order.
     fn missed(&self) -> Vec<MissedFusion> {
         let span = |at: u32| self.field.g.span(self.field.op(at));
         let mut refused: Vec<&(u32, u32, MissedReason)> = self
@@ -396,7 +396,7 @@ impl<'a> Grouping<'a> {
             .iter()
             .filter(|(producer, reader, _)| self.leader(*producer) != self.leader(*reader))
             .collect();
-        // The last reason counts: groups were still growing before.
+        // The last reason counts, because the groups were still growing before.
         refused.reverse();
         refused.sort_by_key(|(producer, reader, _)| (*reader, *producer));
         refused.dedup_by_key(|(producer, reader, _)| (*reader, *producer));

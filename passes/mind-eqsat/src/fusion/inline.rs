@@ -1,13 +1,13 @@
-//! The inverse of fusing: bodies back in line.
+//! The inverse of fusing: inlines the bodies of fused ops.
 
 use mind_ir::OpId;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 
-/// Puts the body of every op of `fused` in the module's body where the op stood, bodies inside bodies
-/// included. Gives how many ops went.
+/// Inlines the body of every op of `fused` in the module's body, including nested ones. Returns the number of inlined
+/// ops.
 ///
-/// Results keep their labels and declared types. The module is verified, and stays so.
+/// Results keep their labels and declared types. The module must be verified, and stays valid.
 pub fn unfuse(g: &mut Graph, fused: &'static OpDef) -> usize {
     let is_fused = |g: &Graph, op: OpId| std::ptr::eq(g.def(op), fused);
     let body = g.body();

@@ -1,4 +1,4 @@
-//! Fusion: ops that run as one.
+//! Fusion of ops into groups that run as one kernel.
 
 pub(crate) mod body;
 pub(crate) mod build;

@@ -1,4 +1,4 @@
-//! What the forms and names of clusters tell of them together.
+//! The form and name of two clusters together, as far as their own ones determine them.
 
 use mind_ir::kernel::{Form, POSITIONS, PRODUCT_AND_ROWS, TWO_PRODUCTS, WIDER};
 use mind_ir::types::Dim;
@@ -6,11 +6,11 @@ use mind_ir::types::Dim;
 use super::cluster::Cluster;
 use crate::report::MissedReason;
 
-/// The form and space of two clusters together where their own ones tell, else none.
+/// Returns the form and space of two clusters together; `None` if their own forms do not determine them.
 ///
 /// # Errors
 ///
-/// The two have no form together.
+/// Errors if the two have no common form.
 pub(super) fn known_form<'g>(
     clusters: &[&Cluster<'g>],
 ) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
@@ -23,7 +23,7 @@ pub(super) fn known_form<'g>(
     let clash = |clash| Some(Err(MissedReason::Form(clash)));
     let products = |form| matches!(form, Form::Contraction | Form::Attention);
     match (first.form?, second.form?) {
-        // The product stands first and therefore reads nothing of the other.
+        // The product comes first, so it reads nothing of the other cluster.
         (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
             if first.space != second.space {
                 clash(POSITIONS)
@@ -40,11 +40,11 @@ pub(super) fn known_form<'g>(
     }
 }
 
-/// What the group of `clusters` is called: as those of its form are.
+/// Returns the name of the group of `clusters`: that of the clusters that have its form.
 ///
 /// # Errors
 ///
-/// Two normalisations, which would lose their names.
+/// Errors for two normalisations, because one would lose its name.
 pub(super) fn name<'g>(
     form: Form,
     clusters: &[&Cluster<'g>],

@@ -1,7 +1,7 @@
-//! Fusions proposed to the extraction, which chooses among them and the plain ops by cost.
+//! Fusion candidates for the extraction, which chooses between them and the plain ops by cost.
 //!
-//! Around each contraction and each group that a rule file names: the transposes that a contraction can
-//! read through, and every elementwise op that can follow at the same positions.
+//! Candidates are built around each contraction and each group that a rule file names. They contain the transposes that
+//! a contraction can read through, and elementwise ops that can follow at the same positions.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ use mind_rules::Phase;
 use mind_rules::RuleIx;
 use mind_rules::matching::pattern::Effect;
 
-/// How far back a value is followed to see whether a group would read what it computes itself.
+/// The most classes that are visited to check that a group reads no value which depends on its own results.
 const LOOK_BACK: usize = 64;
 
-/// The ops that a group starts from, each after those it reads.
+/// The ops that a group starts from, in topological order.
 #[derive(PartialEq, Eq)]
 struct Seed {
     kind: &'static str,
@@ -35,7 +35,7 @@ struct Seed {
     nodes: Vec<NodeIx>,
 }
 
-/// Adds groups to `dense` as e-nodes of the classes of their results. Gives the groups, by number.
+/// Adds groups to `dense` as e-nodes of the classes of their results. Returns the groups by index.
 pub(crate) fn propose(
     loaded: &Loaded<'_>,
     dense: &mut Dense,
@@ -55,7 +55,7 @@ pub(crate) fn propose(
     for (at, node) in dense.nodes.iter().enumerate() {
         for &child in &node.children {
             let readers = &mut readers[child as usize];
-            // A node that reads a class twice is listed once.
+            // An e-node that reads a class twice is listed once.
             if readers.last() != Some(&(at as NodeIx)) {
                 readers.push(at as NodeIx);
             }
@@ -68,7 +68,8 @@ pub(crate) fn propose(
         readers,
         groups: Vec::new(),
     };
-    // Of groups that cost the same the first one stays: what a rule names, before what grew to it.
+    // Extraction keeps the first of several groups of equal cost, so groups that rules name come before groups that
+    // grew.
     for seed in seeds.iter().filter(|seed| seed.nodes.len() > 1) {
         proposals.propose(seed, &seed.nodes);
     }
@@ -82,7 +83,7 @@ fn result_rank(dense: &Dense, node: NodeIx) -> Rank {
     dense.class(dense.node(node).class).rank
 }
 
-/// The groups that the rule files name.
+/// Returns the groups that rule files name.
 fn named(
     loaded: &Loaded<'_>,
     dense: &Dense,
@@ -126,7 +127,7 @@ fn named(
     seeds
 }
 
-/// The e-nodes of a match, each once and after those it reads; `None` if one cannot be chosen.
+/// Returns the e-nodes of a match without duplicates, in topological order; `None` if one cannot be chosen.
 fn members(loaded: &Loaded<'_>, dense: &Dense, found: &Match) -> Option<Vec<NodeIx>> {
     let mut nodes: Vec<NodeIx> = Vec::new();
     for (id, node) in &found.nodes {
@@ -156,7 +157,7 @@ fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
     dense.class(class).nodes.iter().copied().find(same)
 }
 
-/// Each contraction; a product with the transposes of its operands.
+/// Returns each contraction, for matrix products with the transposes of their operands.
 fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
     let store = &loaded.egraph.analysis.store;
     let class_of = |node: NodeIx| match dense.node(node).what {
@@ -205,7 +206,7 @@ struct Proposals<'p, 'r> {
 }
 
 impl Proposals<'_, '_> {
-    /// Proposes the seed with every run of elementwise ops behind it.
+    /// Proposes the seed together with each prefix of the elementwise ops that follow it.
     fn grow(&mut self, seed: &Seed) {
         let Some(&result) = seed.nodes.last() else {
             return;
@@ -235,8 +236,8 @@ impl Proposals<'_, '_> {
         open.extend(readers.map(|&node| (result_rank(self.dense, node), node)));
     }
 
-    /// Whether `node` is elementwise at the positions of `start` and reads nothing from outside that
-    /// is computed from what the group computes.
+    /// Returns whether `node` is elementwise at the positions of `start`, and reads no value from outside that depends
+    /// on the group.
     fn follows(&self, start: ClassIx, members: &[NodeIx], node: NodeIx) -> bool {
         let row = self.dense.node(node);
         let What::Node {
@@ -266,7 +267,7 @@ impl Proposals<'_, '_> {
         outside.all(|child| self.independent(child, start, &is_member))
     }
 
-    /// Whether `class` is surely computed without any member of the group.
+    /// Returns whether `class` certainly does not depend on any member of the group.
     fn independent(
         &self,
         class: ClassIx,
@@ -300,7 +301,7 @@ impl Proposals<'_, '_> {
         true
     }
 
-    /// The members that the last one is computed from, and itself.
+    /// Returns the last member and the members on which it depends.
     fn slice(&self, members: &[NodeIx]) -> Vec<NodeIx> {
         let mut needed = vec![false; members.len()];
         if let Some(last) = needed.last_mut() {
@@ -338,7 +339,7 @@ impl Proposals<'_, '_> {
         }
     }
 
-    /// Whether one kernel computes the class of the last of `nodes`.
+    /// Returns whether one kernel can compute the class of the last of `nodes`.
     fn has_form(&self, nodes: &[NodeIx]) -> bool {
         let steps: Option<Vec<Step<'_>>> =
             (0..nodes.len()).map(|at| self.step(nodes, at)).collect();

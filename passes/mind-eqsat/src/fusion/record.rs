@@ -1,4 +1,4 @@
-//! Records of the groups that a run made.
+//! Records of the groups that a run made, for its report.
 
 use mind_ir::OpId;
 use mind_ir::attr::Attr;
@@ -8,8 +8,7 @@ use mind_ir::opdef::{OpDef, Trait};
 use crate::cost::{CostTable, Price, op_price};
 use crate::report::{FusedGroup, FusedMember};
 
-/// The groups of the module's body that are younger than `since`, in program order: ops of `fused` with
-/// this id or a higher one.
+/// Returns records of the ops of `fused` in the module's body whose id is at least `since`, in program order.
 pub(crate) fn records(
     g: &Graph,
     costs: &CostTable<'_>,

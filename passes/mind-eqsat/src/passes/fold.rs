@@ -1,4 +1,4 @@
-//! Folding and fusing with an e-graph.
+//! The passes `fold` and `fuse`.
 
 use mind_core::ops::fused::Fused;
 use mind_diag::{Diagnostic, Severity};
@@ -113,7 +113,7 @@ impl Pass for Eqsat {
         for remark in report.remarks.iter() {
             cx.watch.noted(remark);
         }
-        // Shipped rules are checked; where they contradict each other all the same, tests must notice.
+        // Shipped rules are checked, so a contradiction between them is a bug that tests must notice.
         debug_assert!(
             !cx.rewriting.rules.is_empty() || report.remarks.iter().all(is_remark),
             "shipped rules contradict each other: {:?}",
@@ -121,7 +121,7 @@ impl Pass for Eqsat {
         );
         if cx.watch.hears_missed(FUSION) {
             for missed in &report.missed {
-                let reason = format!("it stays apart from an op that reads it: {}", missed.reason);
+                let reason = format!("not fused with its consumer: {}", missed.reason);
                 cx.watch.missed(missed.producer, FUSION, &reason);
             }
         }

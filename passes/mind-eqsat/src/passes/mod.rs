@@ -5,5 +5,5 @@ mod unfuse;
 
 use mind_pass::PassInfo;
 
-/// The rows of this crate's passes.
+/// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[fold::FOLD, fold::FUSE, unfuse::PASS];

@@ -1,4 +1,4 @@
-//! Fused ops back in line.
+//! The pass `unfuse`.
 
 use mind_core::ops::fused::Fused;
 use mind_ir::Graph;

@@ -1,4 +1,4 @@
-//! Applying rules: from a match to a union.
+//! Applies rules: turns a match into a union.
 
 use egg::Id;
 use mind_ir::Ty;
@@ -18,18 +18,18 @@ use mind_rules::matching::pattern::{Rule, Template};
 use mind_rules::matching::plan::{Planned, plan};
 use mind_rules::{LIKE_LIMIT, element};
 
-/// What came of a match.
+/// The outcome of applying a rule at a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// Two classes became one.
+    /// Two classes were united.
     Applied,
-    /// Both sides were one class already.
+    /// Both sides were in the same class already.
     Known,
-    /// The right side has no type, or another one than the left.
+    /// The right side has no type, or another one than the left side.
     Refused,
 }
 
-/// A term of the right side that is ready to be added.
+/// A term of the right side, ready to be added.
 pub(crate) enum Ready {
     Class(Id),
     Const(ConstId),
@@ -37,15 +37,15 @@ pub(crate) enum Ready {
     Op(OpIx, AttrIds, SmallVec<[usize; 4]>),
 }
 
-/// What one op of a template is given in place of its operands. The template has no lists.
+/// The replacement for the operands of one op of a template. Such a template has no operand lists.
 #[derive(Clone, Copy)]
 pub(crate) struct Joined<'a> {
-    /// The position of the op among the terms.
+    /// The index of the op among the terms.
     pub(crate) term: usize,
     pub(crate) operands: &'a [Id],
 }
 
-/// A rule, and the e-graph as it was when its matches were found.
+/// A rule, and the state of the e-graph when its matches were found.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub(crate) rule: &'a Rule,
@@ -53,9 +53,9 @@ pub(crate) struct Site<'a> {
     pub(crate) class_nodes: &'a ClassNodes,
 }
 
-/// Makes the root of `found` equal to what the template of the rule says.
+/// Unites the root of `found` with the instantiated template of the rule.
 ///
-/// Nothing is added unless the whole right side has a type and it is the root's.
+/// Nothing is added unless every term of the right side has a type, and the whole has the type of the root.
 pub(crate) fn apply(
     egraph: &mut Eg<'_>,
     site: Site<'_>,
@@ -65,7 +65,7 @@ pub(crate) fn apply(
     apply_joined(egraph, site, template, found, None).0
 }
 
-/// As [`apply`], with what one op is given; also gives the e-node of every term, where they were added.
+/// Like [`apply`], with replaced operands of one op. Also returns the e-nodes of all terms, if they were added.
 pub(crate) fn apply_joined(
     egraph: &mut Eg<'_>,
     site: Site<'_>,
@@ -101,7 +101,8 @@ pub(crate) fn apply_joined(
     }
     let mut matched = class_nodes.nodes(egraph, found);
     if let (Some(id), true, Some(&at)) = (last, united, matched.first()) {
-        // A value stands for its whole class, whose oldest e-node the others come from.
+        // A right side that is a value denotes its whole class. The union is recorded with the oldest e-node, from
+        // which the others derive.
         let side = if stands_for_class {
             class_nodes.oldest(id).unwrap_or(id)
         } else {
@@ -116,7 +117,7 @@ pub(crate) fn apply_joined(
     (outcome, ids)
 }
 
-/// What the right side of `rule` would be refused for at this match.
+/// Returns the reason why the right side would be refused at this match; `None` if it would not.
 pub(crate) fn refusal(
     egraph: &mut Eg<'_>,
     uses: &[u32],
@@ -134,7 +135,7 @@ pub(crate) fn refusal(
     })
 }
 
-/// What the right side of a rule is for a match.
+/// The right side of a rule for a match.
 pub(crate) enum RightSide {
     /// A value of the left side.
     Value(Id),
@@ -142,7 +143,8 @@ pub(crate) enum RightSide {
     Node(Node),
 }
 
-/// The right side for this match, where all of it but its root is in the e-graph; nothing is added.
+/// Returns the right side for this match without adding anything; `None` if a term other than the root is not in the
+/// e-graph.
 pub(crate) fn right_side(
     egraph: &mut Eg<'_>,
     uses: &[u32],
@@ -173,17 +175,17 @@ pub(crate) fn right_side(
     None
 }
 
-/// Why a right side is refused.
+/// The reason why a right side is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// An op on it does not take its operands, or a constant would be too large.
+    /// An op of it does not accept its operands, or a constant would be too large.
     NoType,
-    /// It has another type than the left side.
+    /// Its type differs from that of the left side.
     OtherType { found: Ty, expected: Ty },
 }
 
-/// The type of every term, and what to add for it; `None` if one has no type or the whole has not that
-/// of the root of `found`.
+/// Returns the type of every term and how to add it; `None` if a term has no type, or the whole has another one than
+/// the root of `found`.
 pub(crate) fn ready(
     egraph: &mut Eg<'_>,
     uses: &[u32],
@@ -267,7 +269,7 @@ fn prepare(
     Some(ready)
 }
 
-/// The class of every term.
+/// Adds the terms; returns their ids.
 fn add(
     egraph: &mut Eg<'_>,
     ready: Vec<(Ty, Ready)>,
@@ -291,8 +293,8 @@ fn add(
     Some(ids)
 }
 
-/// The constant of type `ty` with `number` everywhere; `None` if the dtype has no such number, or the
-/// constant would be empty or too large.
+/// Returns the splat of type `ty` with `number`; `None` if the dtype does not have the number, or the constant would be
+/// empty or too large.
 fn like(egraph: &mut Eg<'_>, ty: Ty, number: Number) -> Option<ConstId> {
     let store = &mut egraph.analysis.store;
     let view = store.ty(ty);

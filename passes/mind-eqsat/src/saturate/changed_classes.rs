@@ -1,21 +1,21 @@
-//! What changed in an e-graph since it was last looked at.
+//! Tracks the classes that changed between searches.
 
 use egg::Id;
 
 use crate::egraph::analysis::{Data, Eg};
 use crate::search::{Root, View};
 
-/// An e-graph as it was when last looked at.
+/// The state of an e-graph at the last search.
 #[derive(Default)]
 pub(crate) struct ChangedClasses {
-    /// What each id stood for, and what its class knew.
+    /// The class of each id, and the analysis data of the class.
     seen: Vec<(Id, Data)>,
 }
 
 impl ChangedClasses {
-    /// The classes that changed since the last look, and those that read them over up to `depth` e-nodes, each with
-    /// its distance to the nearest one that changed, ascending: where a pattern at least that deep may match that
-    /// did not before. Every class at the first look.
+    /// Returns the classes that changed since the last call, and the classes that read them through up to `depth`
+    /// e-nodes, in ascending order. Each has the distance to the nearest changed class, because only a pattern at least
+    /// that deep may have a new match there. The first call returns every class.
     pub(crate) fn since_last_look(
         &mut self,
         egraph: &Eg<'_>,

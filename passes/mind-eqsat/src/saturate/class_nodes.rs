@@ -1,4 +1,4 @@
-//! The e-nodes of each class, by the ids they were added under.
+//! The e-nodes of each class, by the ids under which they were added.
 
 use egg::Id;
 
@@ -6,15 +6,15 @@ use crate::egraph::analysis::Eg;
 use crate::egraph::language::{Head, Node};
 use crate::search::Match;
 
-/// The e-nodes of each class as it is when this is made, oldest first.
+/// A snapshot of the e-nodes of each class, oldest first.
 pub(crate) struct ClassNodes {
-    /// Where those of each class end in `ids`, by the class's id.
+    /// The end of each class's range in `ids`, by the id of the class.
     ends: Vec<u32>,
     ids: Vec<Id>,
 }
 
 impl ClassNodes {
-    /// Those of every class.
+    /// Collects the e-nodes of every class.
     pub(crate) fn of(egraph: &Eg<'_>) -> ClassNodes {
         let bound = egraph.nodes().len();
         let classes: Vec<usize> = (0..bound)
@@ -36,7 +36,7 @@ impl ClassNodes {
         ClassNodes { ends, ids }
     }
 
-    /// The e-nodes of what was a class by this id.
+    /// Returns the e-nodes of the class that had this id at the time of the snapshot.
     pub(crate) fn class(&self, class: Id) -> &[Id] {
         let at = usize::from(class);
         let Some(&end) = self.ends.get(at) else {
@@ -46,12 +46,12 @@ impl ClassNodes {
         &self.ids[start as usize..end as usize]
     }
 
-    /// The oldest e-node of what was a class by this id.
+    /// Returns the oldest e-node of the class that had this id at the time of the snapshot.
     pub(crate) fn oldest(&self, class: Id) -> Option<Id> {
         self.class(class).first().copied()
     }
 
-    /// The ids of the e-nodes that a match found when this was made, the root's first.
+    /// Returns the ids of the e-nodes of a match, the root first.
     pub(crate) fn nodes(&self, egraph: &Eg<'_>, found: &Match) -> Vec<Id> {
         let nodes = found.nodes.iter();
         nodes
@@ -59,7 +59,8 @@ impl ClassNodes {
             .collect()
     }
 
-    /// The ids of the constants that the values of a match are, where they are more than that.
+    /// Returns the ids of the constants that matched values are equal to, except where the constant is the oldest
+    /// e-node.
     pub(crate) fn constants(&self, egraph: &Eg<'_>, found: &Match) -> Vec<Id> {
         let constant = |&class: &Id| {
             let constant = egraph[egraph.find(class)].data.constant?;

@@ -1,8 +1,8 @@
-//! One op in place of several that share an operand.
+//! Merges several ops that share an operand into one, for example matrix products with the same left operand.
 //!
-//! The matches of a rule that agree in all but one value are one bucket. The values in which they differ
-//! are joined, and each match becomes a part of what the rule makes of the join: one proposal per bucket,
-//! so that the work is linear in the matches. Whether it pays, extraction decides for all at once.
+//! The matches of a rule that agree in all but one value form a bucket. The differing values are joined, and each match
+//! becomes a part of the result over the join. There is one proposal per bucket, so the work is linear in the number of
+//! matches. Extraction decides for the whole bucket whether the merge pays.
 
 use egg::Id;
 use mind_ir::types::{DType, Dim};
@@ -18,22 +18,22 @@ use crate::search::Match;
 use mind_rules::AttrValue;
 use mind_rules::matching::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 
-/// What the members of a bucket agree in.
+/// The values in which the members of a bucket agree.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     registers: SmallVec<[Id; 4]>,
     attrs: SmallVec<[Option<AttrId>; 4]>,
     dtype: DType,
-    /// The shape of what is joined, but for the axis it is joined along.
+    /// The shape of the joined value without the joined axis.
     shape: SmallVec<[Dim; 4]>,
 }
 
 struct Member {
     found: Match,
-    /// The class of what is joined, and its extent along the axis.
+    /// The class of the value to join, and its extent along the joined axis.
     joined: Id,
     extent: i64,
-    /// Where the program computes the match, and what is joined.
+    /// The positions in the program of the match, and of the value to join.
     position: u32,
     since: u32,
 }
@@ -68,7 +68,7 @@ pub(crate) fn merge(
         bucket.sort_by_key(|member| (member.position, member.joined));
         bucket.dedup_by_key(|member| member.joined);
         let mut rest = bucket.as_slice();
-        // What is joined must be there before the first of its readers.
+        // All joined values must be defined before the first match that reads them.
         while let Some(first) = rest.first() {
             let late = |member: &Member| member.since >= first.position;
             let len = rest.iter().position(late).unwrap_or(rest.len()).max(1);
@@ -81,7 +81,7 @@ pub(crate) fn merge(
     }
 }
 
-/// Where the program computes each class, by id; `u32::MAX` for what it does not compute.
+/// Returns the position at which the program computes each class, by id; `u32::MAX` for other classes.
 fn positions(loaded: &Loaded<'_>) -> Vec<u32> {
     let mut positions = vec![u32::MAX; loaded.egraph.nodes().len()];
     let ops = loaded.ops.iter().map(|op| (op.result, op.position));
@@ -93,7 +93,7 @@ fn positions(loaded: &Loaded<'_>) -> Vec<u32> {
     positions
 }
 
-/// The match as a member of its bucket; `None` if it cannot be merged.
+/// Returns the match as a member of its bucket; `None` if it cannot be merged.
 fn member(
     egraph: &Eg<'_>,
     positions: &[u32],
@@ -133,7 +133,7 @@ fn member(
     Some((key, member))
 }
 
-/// The axis along which values of `shape` are joined.
+/// Returns the axis along which values of `shape` are joined.
 fn joined_axis(template: &Template, join: Join, shape: &[Dim]) -> Option<usize> {
     let TemplateTerm::Op { attrs, .. } = &template.terms[join.term] else {
         return None;
@@ -145,7 +145,7 @@ fn joined_axis(template: &Template, join: Join, shape: &[Dim]) -> Option<usize> 
     usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
 }
 
-/// The extent of a class along the axis it is joined along.
+/// Returns the extent of a class along the joined axis.
 pub(crate) fn joined_extent(
     loaded: &Loaded<'_>,
     template: &Template,
@@ -157,7 +157,7 @@ pub(crate) fn joined_extent(
     shape.get(joined_axis(template, join, shape)?)?.fixed()
 }
 
-/// The match with the bounds of its part of the join.
+/// Returns the match with the bounds of its part of the join in the last two slots.
 pub(crate) fn placed(egraph: &mut Eg<'_>, found: &Match, bounds: [i64; 2]) -> Match {
     let mut found = found.clone();
     let slots = found.slots.attrs.len() - bounds.len()..;

@@ -1,4 +1,4 @@
-//! Saturation: rounds of matching and applying rules in an e-graph.
+//! Saturation: rounds of matching and applying rules.
 
 pub(crate) mod apply;
 pub(crate) mod changed_classes;

@@ -1,4 +1,4 @@
-//! Rewriting a region: rounds of matching and applying, phase by phase.
+//! Saturates a region: rounds of matching and applying rules, phase by phase.
 
 use mind_ir::listener::{Listener, NoopListener};
 use rustc_hash::FxHashSet;
@@ -16,11 +16,11 @@ use crate::solve::Goal;
 use mind_rules::Phase;
 use mind_rules::matching::pattern::Effect;
 
-/// The limit of rounds in a region.
+/// Computes the most rounds of a phase in a region.
 type Rounds = fn(&Limits, &Loaded<'_>) -> usize;
 
-/// The phases of rewriting, in order, each with its limit of rounds. The rules of earlier phases act along in each.
-/// Fusions come after, and before them, when fusing, [`IDIOM`].
+/// The phases in order, each with its limit of rounds. The rules of earlier phases remain active in later ones. When
+/// fusing, [`IDIOM`] comes after these, and then the fusions.
 const PHASES: [(Phase, Rounds); 4] = [
     (Phase::Simplify, |limits, _| limits.simplify_rounds),
     (Phase::Layout, |limits, region| {
@@ -34,10 +34,10 @@ const PHASES: [(Phase, Rounds); 4] = [
     (Phase::Reassociate, |limits, _| limits.reassociate_rounds),
 ];
 
-/// The last phase when fusing. Its rules act alone: nothing but fusions reads what they make.
+/// The last phase when fusing. Only its own rules are active, because only fusions read the forms that they make.
 const IDIOM: [Phase; 1] = [Phase::Idiom];
 
-/// Rewrites the region until nothing changes or a limit is reached, which is returned.
+/// Rewrites the region to a fixed point or until limits are reached. Returns the limits that were reached.
 pub(crate) fn saturate(
     loaded: &mut Loaded<'_>,
     goal: Goal,
@@ -73,26 +73,28 @@ pub(crate) fn saturate(
     search.reasons
 }
 
-/// A search over one region.
+/// The search over one region.
 struct Search<'s> {
     index: &'s RuleIndex<'s>,
     limits: &'s Limits,
     stats: &'s mut [RuleStats],
     listener: &'s dyn Listener,
     changed: ChangedClasses,
-    /// The matches whose sides are one class: a class that changes is searched again as a whole.
+    /// The matches whose two sides are in one class already. They are found again, because a changed class is searched
+    /// as a whole.
     known: FxHashSet<Hit<'s>>,
     /// All matches so far, in debug builds.
     tried: FxHashSet<Hit<'s>>,
-    /// Whether a rule had more matches than the limit: the classes left out are not reported as changed again.
+    /// Whether a rule reached the limit of matches. The classes that were skipped are not reported as changed again.
     left_out: bool,
     reasons: Vec<KeptReason>,
 }
 
 impl<'s> Search<'s> {
-    /// Applies the rules of `phases` until nothing changes, at most `rounds` times; false where the search is to end.
+    /// Applies the rules of `phases` to a fixed point, at most `rounds` times; returns false if the search must end.
     ///
-    /// The last of `phases` begins. What the others have seen, their rules are not looked for again.
+    /// The last of `phases` is new: its rules are searched at every class first, those of the other phases only where
+    /// something changed.
     fn rounds(&mut self, loaded: &mut Loaded<'_>, phases: &[Phase], rounds: usize) -> bool {
         let ops = loaded.ops.len().max(16);
         for round in 0..rounds {
@@ -116,8 +118,8 @@ impl<'s> Search<'s> {
         true
     }
 
-    /// The matches of the rules of `phases` where something is new, by root, and the readers of each class; with
-    /// `everywhere` those of the last phase's rules at every class. `None` if nothing is new.
+    /// Returns the matches of the rules of `phases` at changed classes, by root, and the number of readers of each
+    /// class. If `everywhere`, the rules of the last phase are searched at every class. `None` if nothing changed.
     fn matches(
         &mut self,
         loaded: &Loaded<'_>,
@@ -177,8 +179,8 @@ impl<'s> Search<'s> {
         Some((uses, hits))
     }
 
-    /// Checks that any match that `query` finds is one of `hits` or was one before: that the distances of its roots
-    /// left out nothing new.
+    /// Checks that every match of `query` is in `hits` or was found before, so that skipping roots by distance lost
+    /// nothing.
     fn check_complete(
         &mut self,
         subject: InEgraph<'_, '_>,
@@ -200,7 +202,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Notes the forms that have as many matches as the limit.
+    /// Records the forms that reached the limit of matches.
     fn note_limit(&mut self, hits: &[Hit<'_>], limit: usize) {
         if hits.len() < limit {
             return;
@@ -219,7 +221,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Applies the rules at their matches; whether that changed the e-graph.
+    /// Applies the rules at their matches; returns whether the e-graph changed.
     fn apply(&mut self, loaded: &mut Loaded<'_>, uses: &[u32], hits: Vec<Hit<'s>>) -> bool {
         if hits.is_empty() {
             return false;
@@ -261,7 +263,7 @@ impl<'s> Search<'s> {
         united || loaded.egraph.nodes().len() > before
     }
 
-    /// Merges the matches of the rules that do so; whether there was something to merge.
+    /// Applies the merge rules; returns whether anything was merged.
     fn merge(&mut self, loaded: &mut Loaded<'_>) -> bool {
         let uses = loaded.uses();
         let mut hits = {

@@ -1,4 +1,4 @@
-//! Matching in an e-graph.
+//! Pattern matching in an e-graph.
 
 use egg::Id;
 use mind_ir::types::TypeView;
@@ -17,28 +17,28 @@ use mind_rules::matching::pattern::Rule;
 use mind_rules::matching::slots::Slots;
 use mind_rules::matching::subject::{Knowledge, Subject};
 
-/// An e-graph, with the input program's readers of each class.
+/// An e-graph, with the number of the input program's readers of each class.
 #[derive(Clone, Copy)]
 pub(crate) struct InEgraph<'a, 'r> {
     pub(crate) egraph: &'a Eg<'r>,
-    /// How many operands of the input program are each class, by id.
+    /// The number of operands of the input program that are in each class, by id.
     pub(crate) uses: &'a [u32],
-    /// The classes as they are, where something has them at hand.
+    /// An array view of the classes, if there is one, for faster access.
     pub(crate) view: Option<&'a View<'a>>,
 }
 
-/// Where a rule's pattern was found.
+/// A match of a rule's pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Match {
     /// The register file: e-classes, the root first.
     pub(crate) registers: Box<[Id]>,
-    /// Bound attributes, dtypes, extents, lists of e-classes.
+    /// Bound attributes, dtypes, extents and lists of e-classes.
     pub(crate) slots: Slots<Id, AttrId>,
-    /// The e-nodes matched, each with its class, in the order of the pattern's terms.
+    /// The matched e-nodes, each with its class, in the order of the pattern's terms.
     pub(crate) nodes: Box<[(Id, Node)]>,
 }
 
-/// Finds the matches of `rule` at the class `root`, up to `limit` of them.
+/// Returns up to `limit` matches of `rule` at the class `root`.
 pub(crate) fn search_at<'a, 'r>(
     subject: InEgraph<'a, 'r>,
     rule: &Rule,
@@ -52,7 +52,7 @@ pub(crate) fn search_at<'a, 'r>(
     })
 }
 
-/// As [`search_at`], with `accepts` in place of the rule's condition.
+/// Like [`search_at`], with `accepts` instead of the rule's condition.
 pub(crate) fn search_if<'a, 'r>(
     subject: InEgraph<'a, 'r>,
     rule: &Rule,
@@ -83,7 +83,7 @@ pub(crate) fn search_if<'a, 'r>(
 }
 
 impl<'a> InEgraph<'a, '_> {
-    /// The class that `value` is in.
+    /// Returns the class of `value`.
     fn class(&self, value: Id) -> &'a Class {
         let class = self.egraph.find(value);
         let known = self.view.and_then(|view| view.class(class));

@@ -1,4 +1,4 @@
-//! Why a rule does not match in an e-graph.
+//! Finds out why a rule does not match in an e-graph.
 
 use egg::Id;
 
@@ -9,8 +9,11 @@ use mind_rules::expr::Scope;
 use mind_rules::matching::matcher;
 use mind_rules::matching::pattern::Rule;
 
-/// Why `rule` does not match at `node`, an e-node of the class `root`: the step where it got furthest; the
-/// match where it does.
+/// Matches `rule` at `node`, an e-node of the class `root`, and returns the match.
+///
+/// # Errors
+///
+/// Errors with the reason why the deepest attempt failed.
 pub(crate) fn attempt<'a>(
     subject: InEgraph<'a, '_>,
     rule: &Rule,
@@ -19,7 +22,7 @@ pub(crate) fn attempt<'a>(
 ) -> Result<Match, String> {
     let condition = rule.condition.as_ref();
     let mut all: Vec<Match> = Vec::new();
-    // The condition comes behind every instruction.
+    // The condition is evaluated after all instructions.
     let mut deepest: (usize, String) = (0, "no match".to_owned());
     let mut refused: Option<String> = None;
     let mut accept = |found: matcher::Found<'_, InEgraph<'a, '_>>| {

@@ -1,4 +1,4 @@
-//! What classes hold, in a few bits each.
+//! Bit sets that summarise the contents of classes.
 
 use mind_ir::types::DType;
 
@@ -7,19 +7,19 @@ use mind_rules::{OpIx, OpTable};
 /// The bit of a constant.
 pub(super) const CONSTANT: u64 = 1;
 
-/// What a class holds.
+/// A summary of a class.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Fingerprint {
-    /// The ops of its e-nodes, and whether it is a constant.
+    /// The bits of the ops of its e-nodes, and of a constant.
     pub(crate) own: u64,
-    /// The same of the classes that its e-nodes read.
+    /// The bits of all its child classes.
     pub(crate) below: u64,
     /// Its dtype, as one bit.
     pub(super) dtype: u32,
 }
 
 impl Fingerprint {
-    /// A class that holds `own`, of this dtype.
+    /// Returns the fingerprint of a class with these bits and this dtype.
     pub(crate) fn new(own: u64, dtype: DType) -> Fingerprint {
         Fingerprint {
             own,
@@ -29,13 +29,13 @@ impl Fingerprint {
     }
 }
 
-/// The bit of a dtype.
+/// Returns the bit of a dtype.
 pub(super) fn dtype_bit(dtype: DType) -> u32 {
     1 << (dtype as u32)
 }
 
-/// The bits of the ops that patterns look for below their roots. Ops beyond the 63rd have none, and are
-/// never told apart.
+/// The bits of the ops that patterns contain below their roots. Ops after the 63rd have no bit, so patterns are not
+/// filtered by them.
 #[derive(Debug)]
 pub(crate) struct OpBits {
     by_op: Vec<u64>,
@@ -43,7 +43,7 @@ pub(crate) struct OpBits {
 }
 
 impl OpBits {
-    /// No bits yet for the ops of `table`.
+    /// Creates the table without any bits, for the ops of `table`.
     pub(crate) fn new(table: &OpTable) -> OpBits {
         OpBits {
             by_op: vec![0; table.defs().len()],
@@ -51,17 +51,17 @@ impl OpBits {
         }
     }
 
-    /// The bit of `op`; zero where it has none.
+    /// Returns the bit of `op`; zero if it has none.
     pub(crate) fn of(&self, op: OpIx) -> u64 {
         self.by_op[op.index()]
     }
 
-    /// The bit of a constant, if it is one.
+    /// Returns the bit of a constant if `is_constant`, else zero.
     pub(crate) fn constant(&self, is_constant: bool) -> u64 {
         if is_constant { CONSTANT } else { 0 }
     }
 
-    /// The bit of `op`, which is given one while there are some.
+    /// Returns the bit of `op`, which is assigned one while bits are left.
     pub(super) fn claim(&mut self, op: OpIx) -> u64 {
         let bit = &mut self.by_op[op.index()];
         if *bit == 0 && self.next < u64::BITS {

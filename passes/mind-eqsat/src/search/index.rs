@@ -1,4 +1,4 @@
-//! The rules of a run, by the op that they start from.
+//! Index of the rules of a run by the op of their root.
 
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -20,39 +20,40 @@ use mind_rules::RuleSet;
 use mind_rules::matching::matcher::Workspace;
 use mind_rules::matching::pattern::Rule;
 
-/// The forms of rules that act in a run, by the op of their root.
+/// The forms of rules that are active in a run, by the op of their root.
 pub(crate) struct RuleIndex<'s> {
-    /// In the order of the rule files, each with its prefilter.
+    /// The forms in the order of the rule files, each with its prefilter.
     rules: Vec<(&'s Rule, Prefilter)>,
     by_root: Vec<Vec<Start>>,
     bits: OpBits,
-    /// How many ops lie on the longest way from the root of a rewrite to a value of it.
+    /// The largest [`Start::depth`] of a rewrite.
     pub(crate) depth: usize,
 }
 
-/// First test: whether a class can match this instance of a rule at all.
+/// A form of a rule, with the first test whether a class can match it.
 struct Start {
-    /// What the class must read; see [`Fingerprint::below`](super::fingerprint::Fingerprint::below).
+    /// The bits that the children of the class must have; see
+    /// [`Fingerprint::below`](super::fingerprint::Fingerprint::below).
     below: u64,
     phase: Phase,
-    /// How many ops lie on the longest way from the root of its pattern to a value of it.
+    /// The number of ops on the longest path from the root of its pattern to a value.
     depth: usize,
-    /// Its number in the index.
+    /// Its index among the forms.
     form: usize,
 }
 
-/// A class to look for rules at.
+/// A class at which rules are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Root {
-    /// The class, which is canonical.
+    /// The canonical id of the class.
     pub(crate) class: Id,
-    /// Over how many e-nodes it reads the nearest class that changed: what a pattern that is less deep finds here
-    /// was found before.
+    /// The number of e-nodes between this class and the nearest changed class below it. Patterns that are less deep
+    /// have no new matches here.
     pub(crate) distance: usize,
 }
 
 impl Root {
-    /// A class that changed itself, or where any pattern is looked for.
+    /// Returns a root for a class that changed itself, or at which all patterns are searched.
     pub(crate) fn changed(class: Id) -> Root {
         Root { class, distance: 0 }
     }
@@ -66,7 +67,8 @@ pub(crate) struct Hit<'s> {
     pub(crate) found: Match,
 }
 
-/// By what decides about the right side: the form and what it bound, whichever e-nodes it found.
+/// Hits are equal if they have the same right side: the same form and bindings. Matched e-nodes are not compared,
+/// because the right side does not depend on them.
 impl PartialEq for Hit<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.form == other.form
@@ -85,18 +87,19 @@ impl Hash for Hit<'_> {
     }
 }
 
-/// Where to look for which rules.
+/// The classes and rules of a search.
 pub(crate) struct Query<'q> {
-    /// Where, by class, ascending.
+    /// The classes to search, in ascending order.
     pub(crate) roots: &'q [Root],
-    /// The phases of the rules to look for.
+    /// The phases of the rules to search.
     pub(crate) phases: &'q [Phase],
     /// The most matches of one form.
     pub(crate) limit: usize,
 }
 
 impl<'s> RuleIndex<'s> {
-    /// The forms of `set` of these classes that act in the e-graph for a target with such channels.
+    /// Indexes the forms of `set` of the allowed classes that are active in the e-graph, for a target with this layout
+    /// of channels.
     pub(crate) fn new(set: &'s RuleSet, classes: FastMath, channels: Channels) -> RuleIndex<'s> {
         let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
         let mut bits = OpBits::new(set.ops());
@@ -127,7 +130,7 @@ impl<'s> RuleIndex<'s> {
         }
     }
 
-    /// Whether a rule of `phase` acts.
+    /// Returns whether the index has a rule of `phase`.
     pub(crate) fn has(&self, phase: Phase) -> bool {
         self.by_root
             .iter()
@@ -135,13 +138,13 @@ impl<'s> RuleIndex<'s> {
             .any(|start| start.phase == phase)
     }
 
-    /// The classes of `egraph` as it is now.
+    /// Returns a view of the current classes of `egraph`.
     pub(crate) fn view<'a>(&self, egraph: &'a Eg<'_>) -> View<'a> {
         View::new(egraph, &self.bits)
     }
 
-    /// The matches of the rules that `query` asks for, by root and then by form. A form that has as many as
-    /// the limit may have more. `stats` takes the time of each rule.
+    /// Returns the matches of `query`, by root and then by form. A form with as many matches as the limit may have
+    /// more. The time of each rule is added to `stats`.
     pub(crate) fn matches(
         &self,
         subject: InEgraph<'_, '_>,
@@ -199,7 +202,7 @@ impl<'s> RuleIndex<'s> {
     }
 }
 
-/// The time since `started`; zero where rules are not timed.
+/// Returns the time since `started`; zero if rules are not timed.
 pub(crate) fn since(started: Option<Duration>, listener: &dyn Listener) -> Duration {
     let passed = started
         .zip(listener.now())

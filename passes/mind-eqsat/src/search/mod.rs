@@ -1,4 +1,4 @@
-//! Looking for rules in an e-graph.
+//! The search for matches of rules in an e-graph.
 
 pub(crate) mod egraph;
 pub(crate) mod explain;

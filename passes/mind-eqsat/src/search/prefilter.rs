@@ -1,7 +1,8 @@
 //! A cheap filter that rejects patterns before matching.
 //!
-//! Most rules need operands that few ops have: the result of another op, a constant, a dtype. A *fingerprint* has a bit for
-//! each of these that a class holds; a *prefilter* has those that a pattern needs. It rejects only what matching would.
+//! Most rules need operands that few ops have, for example the result of another op, a constant or a certain dtype. A
+//! *fingerprint* has a bit for each of these in a class; a *prefilter* has the bits that a pattern needs. It only
+//! rejects patterns that matching would reject.
 
 use mind_ir::types::DType;
 use smallvec::SmallVec;
@@ -13,7 +14,7 @@ use mind_rules::expr::{Argument, Condition, Expression, Param};
 use mind_rules::matching::pattern::{Instruction, Item, Pattern, Rule};
 use mind_rules::matching::slots::Reg;
 
-/// What the class of a value must hold for a pattern to match.
+/// The requirements of a pattern on the class of a value.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     own: u64,
@@ -35,20 +36,20 @@ impl Need {
     }
 }
 
-/// What a pattern needs of an e-node at its root.
+/// The requirements of a pattern on an e-node at its root.
 #[derive(Debug)]
 pub(crate) struct Prefilter {
     root: Need,
-    /// Of each operand; empty for a pattern of any number of operands.
+    /// The requirements on each operand; empty for a pattern with any number of operands.
     operands: SmallVec<[Need; 2]>,
-    /// Whether two operands may be the other way round.
+    /// Whether the two operands may be swapped.
     swap: bool,
-    /// Whether the first two operands are one value.
+    /// Whether the first two operands must be the same value.
     same: bool,
 }
 
 impl Prefilter {
-    /// What `rule` needs; ops that it looks for are given bits.
+    /// Returns the prefilter of `rule`; ops in its pattern are assigned bits.
     pub(crate) fn of(rule: &Rule, bits: &mut OpBits) -> Prefilter {
         let needs = needs(rule, bits);
         let root = needs[0];
@@ -80,12 +81,12 @@ impl Prefilter {
         }
     }
 
-    /// What the class of the root must read.
+    /// Returns the bits that the children of the root's class must have.
     pub(crate) fn below(&self) -> u64 {
         self.root.below
     }
 
-    /// Whether the pattern may match at `node`, an e-node of a class with this fingerprint.
+    /// Returns whether the pattern may match at `node`, an e-node of a class with this fingerprint.
     pub(crate) fn admits(&self, view: &View<'_>, class: Fingerprint, node: &Node) -> bool {
         if !self.root.met(class) {
             return false;
@@ -110,7 +111,7 @@ impl Prefilter {
     }
 }
 
-/// What each register's value must be.
+/// Returns the requirements on the value of each register.
 fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
     let Pattern {
         instructions,
@@ -122,7 +123,7 @@ fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
     let mut firsts: Vec<Option<Reg>> = vec![None; *lists];
     for each in instructions {
         match each {
-            // The root's own op is what the rule is found by.
+            // The op of the root needs no bit, because rules are indexed by it.
             Instruction::Open { reg: 0, .. } | Instruction::OpenList { reg: 0, .. } => {}
             Instruction::Open { reg, op, .. } | Instruction::OpenList { reg, op, .. } => {
                 needs[usize::from(*reg)].own |= bits.claim(*op);
@@ -158,7 +159,7 @@ fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
     needs
 }
 
-/// Adds what a part of a condition that must hold asks of single values.
+/// Adds the requirements of a part of the condition on single values.
 fn ask(condition: &Condition, needs: &mut [Need]) {
     let Condition::Predicate(predicate, arguments) = condition else {
         return;

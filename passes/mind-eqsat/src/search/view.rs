@@ -1,4 +1,4 @@
-//! An e-graph while nothing changes it, in arrays.
+//! Array view of an e-graph between changes.
 
 use egg::{EClass, Id};
 
@@ -10,14 +10,14 @@ use crate::egraph::language::{Head, Node};
 /// A class of a region's e-graph.
 pub(crate) type Class = EClass<Node, Data>;
 
-/// The classes of an e-graph by id, each with a fingerprint of what it holds.
+/// The classes of an e-graph by id, each with its fingerprint.
 pub(crate) struct View<'a> {
     classes: Vec<Option<&'a Class>>,
     fingerprints: Vec<Fingerprint>,
 }
 
 impl<'a> View<'a> {
-    /// The classes of `egraph` as it is now; fingerprints use `bits`.
+    /// Collects the current classes of `egraph`; fingerprints use `bits`.
     pub(crate) fn new(egraph: &'a Eg<'_>, bits: &OpBits) -> View<'a> {
         let mut view = View {
             classes: vec![None; egraph.nodes().len()],
@@ -43,7 +43,7 @@ impl<'a> View<'a> {
         view
     }
 
-    /// What the classes that `node` reads hold.
+    /// Returns the bits of the children of `node`.
     pub(crate) fn below(&self, node: &Node) -> u64 {
         let own = node
             .children
@@ -52,17 +52,17 @@ impl<'a> View<'a> {
         own.fold(0, |all, each| all | each)
     }
 
-    /// The class with this id, which is canonical; `None` if there is none, or this view is empty.
+    /// Returns the class with this canonical id; `None` if there is none.
     pub(crate) fn class(&self, class: Id) -> Option<&'a Class> {
         self.classes.get(usize::from(class)).copied().flatten()
     }
 
-    /// The fingerprint of the class with this id, which is canonical.
+    /// Returns the fingerprint of the class with this canonical id.
     pub(crate) fn fingerprint(&self, class: Id) -> Fingerprint {
         self.fingerprints[usize::from(class)]
     }
 
-    /// Every class, ascending, where any pattern is looked for.
+    /// Returns every class in ascending order, as a root at which all patterns are searched.
     pub(crate) fn roots(&self) -> Vec<Root> {
         let classes = self.classes.iter().flatten();
         classes.map(|class| Root::changed(class.id)).collect()

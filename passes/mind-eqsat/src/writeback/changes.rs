@@ -1,8 +1,8 @@
-//! Which changes of a choice are made, in which order, and what each saves.
+//! Plans the changes of a choice: which are made, in which order, and the cost that each saves.
 //!
-//! A change is one value of the program that something else computes from then on. Any subset of the
-//! changes that a choice implies leaves a valid module: every class keeps a value at the place where the
-//! program first computes it, or earlier, so what reads it finds it in either form.
+//! A change makes another op compute a value of the program. Any subset of the changes of a choice leaves a valid
+//! module, because every class keeps a value at or before the position where the program first computes it, which
+//! dominates the readers in either form.
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
@@ -22,7 +22,7 @@ use mind_rules::FastMath;
 use mind_rules::RuleSet;
 use mind_rules::{FOLDING, FUSION};
 
-/// A region and what it is to become.
+/// A region and the form chosen for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Found<'a, 'r> {
     pub(crate) program: &'a Program,
@@ -36,27 +36,26 @@ pub(crate) struct Found<'a, 'r> {
 
 /// The changes to make in a region.
 pub(crate) struct Plan {
-    /// In program order.
+    /// The changes in program order.
     pub(crate) changes: Vec<PlannedChange>,
-    /// The classes that are computed anew.
+    /// The classes for which new ops are emitted.
     pub(crate) emitted: Vec<bool>,
 }
 
-/// A value of the program that something else is to compute.
+/// A value of the program that another op will compute.
 pub(crate) struct PlannedChange {
-    /// The op that computes it: an index into the region's ops.
+    /// The index of the op that computes it, in the region's ops.
     pub(crate) at: usize,
     pub(crate) class: ClassIx,
-    /// The classes that are computed anew for it, constants aside.
+    /// The classes for which it emits new ops, without constants.
     pub(crate) made: Vec<ClassIx>,
-    /// What led there, in order.
+    /// The steps that led to it, in order.
     pub(crate) steps: Vec<RuleStep>,
-    /// The cost of the region.
+    /// The cost of the region before and after.
     pub(crate) cost: CostChange,
 }
 
-/// The changes that `found` implies and `listener` admits, in program order. `cost` is that of the region
-/// as it is.
+/// Returns the changes of `found` that `listener` admits, in program order. `cost` is that of the region as it is.
 pub(crate) fn plan(
     g: &Graph,
     cx: &Context<'_>,
@@ -123,7 +122,7 @@ pub(crate) fn plan(
     plan
 }
 
-/// The values of the program that something outside the region depends on.
+/// Returns the values of the region on which something outside of it depends.
 pub(crate) fn live_values(g: &Graph, loaded: &Loaded<'_>) -> FxHashSet<ValueId> {
     let mut live: FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
     for own in loaded.ops.iter().rev() {
@@ -134,7 +133,7 @@ pub(crate) fn live_values(g: &Graph, loaded: &Loaded<'_>) -> FxHashSet<ValueId> 
     live
 }
 
-/// The names of the rules of these steps.
+/// Returns the names of the rules of these steps.
 fn names<'a>(cx: &Context<'a>, steps: &[RuleStep]) -> Vec<&'a str> {
     let name = |step: &RuleStep| match step.cause {
         Cause::Rule(rule) => cx.rules.name(rule),
@@ -144,7 +143,7 @@ fn names<'a>(cx: &Context<'a>, steps: &[RuleStep]) -> Vec<&'a str> {
     steps.iter().map(name).collect()
 }
 
-/// The words of a step's class: `exact`, `nsz,nnan`.
+/// Returns the fast-math class of a step as text, for example `exact` or `nsz,nnan`.
 pub(crate) fn class_text(rules: &RuleSet, step: RuleStep) -> String {
     let class = step
         .cause
@@ -153,7 +152,7 @@ pub(crate) fn class_text(rules: &RuleSet, step: RuleStep) -> String {
     class.names().join(",")
 }
 
-/// A step with its names, for a listener.
+/// Returns a step with its names, for a listener.
 pub(crate) fn resolve<'a>(rules: &'a RuleSet, step: RuleStep, class: &'a str) -> Step<'a> {
     let rule = match step.cause {
         Cause::Rule(rule) => rule,
@@ -170,7 +169,8 @@ pub(crate) fn resolve<'a>(rules: &'a RuleSet, step: RuleStep, class: &'a str) ->
     }
 }
 
-/// Marks `class` and what is computed anew for it; gives what was not marked before, constants aside.
+/// Marks `class` and the classes that must be emitted for it. Returns the newly marked ones, without constants and
+/// leaves.
 fn emit(found: &Found<'_, '_>, class: ClassIx, emitted: &mut [bool]) -> Vec<ClassIx> {
     let Found {
         loaded,

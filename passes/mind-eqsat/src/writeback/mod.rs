@@ -1,4 +1,4 @@
-//! Writing the extracted program back into the module.
+//! Writes the extracted program back into the module.
 
 pub(crate) mod changes;
 pub(crate) mod placement;

@@ -1,4 +1,4 @@
-//! Where the classes of a choice are computed.
+//! The positions at which the classes of a choice are computed.
 
 use smallvec::SmallVec;
 
@@ -6,14 +6,14 @@ use crate::egraph::language::Head;
 use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
 use crate::load::Loaded;
 
-/// A constant up to this many bytes, once spelt out, stands inside a group that reads it.
+/// The most bytes, when expanded, of a splat constant that is copied into a group.
 const INLINE_LIMIT: u64 = 1 << 16;
 
-/// The place of what is not computed at all.
+/// The position of classes that are not computed.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Where each needed class is computed, as a position in the region: where the program first does, so that
-/// every reader of the program's value finds it, else just before its first reader.
+/// Returns the position in the region at which each needed class is computed. It is that of the program's first op for
+/// the class, so that it dominates all readers of the program's value, or else the position of its first reader.
 pub(crate) fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Vec<u32> {
     let mut anchors = vec![NOWHERE; dense.classes.len()];
     for &root in &dense.roots {
@@ -47,7 +47,7 @@ pub(crate) fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Ve
     anchors
 }
 
-/// Which children of a group it holds as constants of its own. One child stays an operand.
+/// Returns which children of a group become constants of its body. One child remains an operand.
 pub(crate) fn inlined(
     loaded: &Loaded<'_>,
     dense: &Dense,

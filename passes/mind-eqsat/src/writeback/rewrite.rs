@@ -1,4 +1,4 @@
-//! From a choice of e-nodes back to the module.
+//! Turns a choice of e-nodes into ops of the module.
 
 use mind_diag::Span;
 use mind_ir::builder::Builder;
@@ -21,8 +21,8 @@ use crate::writeback::placement::{NOWHERE, anchors, inlined};
 use mind_rewrite::end_body;
 use mind_rules::OpIx;
 
-/// Makes those changes of what was found that `listener` admits; gives whether there were any. `cost` is
-/// that of the region as it is.
+/// Makes the changes of `found` that `listener` admits; returns whether there were any. `cost` is that of the region as
+/// it is.
 pub(crate) fn rewrite(
     g: &mut Graph,
     cx: &Context<'_>,
@@ -70,7 +70,7 @@ struct Rewriter<'a, 'r> {
     found: &'a Found<'a, 'r>,
     plan: &'a Plan,
     values: Vec<Option<ValueId>>,
-    /// The inputs of the module before this position of the program stand where they are to.
+    /// Inputs of the module before this position of the program were hoisted already.
     hoisted: usize,
     report: &'a mut Report,
 }
@@ -80,12 +80,12 @@ impl<'r> Rewriter<'_, 'r> {
         &self.found.loaded.egraph.analysis.store
     }
 
-    /// The op at a position of the region.
+    /// Returns the op at a position of the region.
     fn op_at(&self, position: u32) -> OpId {
         self.found.program.ops[self.found.start + position as usize - 1]
     }
 
-    /// The value of `class`: computed before the op at `anchor` where a change needs it, else the
+    /// Returns the value of `class`: a new one, computed before the op at `anchor`, if a change needs it; else the
     /// program's own.
     fn value(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
         if self.plan.emitted[class as usize] {
@@ -95,7 +95,7 @@ impl<'r> Rewriter<'_, 'r> {
         Some(self.found.loaded.ops[own as usize].result)
     }
 
-    /// Computes `class` before the op at `anchor`.
+    /// Emits the ops of `class` before the op at `anchor`.
     fn emit(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
         let number = self.found.choice.node(class)?;
         let node = self.found.dense.node(number);
@@ -131,8 +131,8 @@ impl<'r> Rewriter<'_, 'r> {
         }
     }
 
-    /// Makes an input of the module stand before the op at `anchor`, and in front of it all inputs between,
-    /// so that their order stays. Anchors do not descend from call to call.
+    /// Moves an input of the module before the op at `anchor`, with all inputs between them, so that inputs keep their
+    /// order. Anchors must not decrease from call to call.
     fn hoist(&mut self, value: ValueId, anchor: u32) {
         let defined = self.found.program.definition(self.g, value);
         let start = self.found.start + anchor as usize - 1;
@@ -156,7 +156,7 @@ impl<'r> Rewriter<'_, 'r> {
             .collect()
     }
 
-    /// Gives a new value the label and declared type of the value it stands for, which goes.
+    /// Gives a new value the label and declared type of the value that it replaces.
     fn rename(&mut self, class: ClassIx, value: ValueId) {
         let Some(op) = self.found.dense.class(class).program else {
             return;
@@ -185,14 +185,14 @@ impl<'r> Rewriter<'_, 'r> {
         let created = Builder::new(self.g, at, span).create(def, operands, &attrs);
         let op = created.expect("the shape rule took these types in the scratch graph");
         let value = self.g.result(op);
-        // A declared type may know more than the shape rule.
+        // A declared type may be more specific than the inferred one.
         let ty: TensorType = store.ty(payload.ty).to_owned();
         let ty = self.g.intern_type(ty.view());
         self.g.set_type(value, ty);
         value
     }
 
-    /// The value of a constant, there before `before`.
+    /// Returns the value of a constant, which is defined before the op `before`.
     fn constant(&mut self, number: u32, before: OpId) -> ValueId {
         if let Some(&op) = self.found.loaded.constants.get(&number) {
             let here = self.found.program.position(before);
@@ -271,8 +271,7 @@ impl<'r> Rewriter<'_, 'r> {
         Some(self.g.result(op))
     }
 
-    /// Makes every reader of the changed values read what stands for them now, and erases what nothing
-    /// reads any more.
+    /// Replaces all uses of the changed values, and erases dead ops.
     fn replace(mut self, listener: &mut dyn Listener) {
         for change in &self.plan.changes {
             let own = self.found.loaded.ops[change.at];

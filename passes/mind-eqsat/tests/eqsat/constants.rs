@@ -1,4 +1,4 @@
-//! Every op of the core dialect folds over constants, or says why not.
+//! Every op of the core dialect folds over constants, or has a reason why not.
 
 use mind_ir::opdef::{OpDef, OperandClass};
 use mind_ir::tensor::{Buffer, Tensor};
@@ -7,7 +7,7 @@ use mind_ir::types::DType;
 use crate::support::{Module, context, dump, folded, ops, run, shipped};
 use crate::text::module;
 
-/// Expressions over constants that fold, one for each op at least.
+/// Expressions over constants that fold, at least one for each op.
 const FOLDS: &[&str] = &[
     "add(data[1, 2, 3]:f16[3], 0.1:f16[])",
     "sub(data[1, 2, 3]:i8[3], data[4, 5, 6]:i8[3])",
@@ -76,7 +76,7 @@ const FOLDS: &[&str] = &[
     "block_matmul(data[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]:i8[1, 32], data[3]:f32[1, 1], data[0, 60, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]:u8[1, 34], format=q8_0)",
 ];
 
-/// An expression over constants for each elementwise op without attributes.
+/// Returns an expression over constants for each elementwise op without attributes.
 fn elementwise() -> Vec<String> {
     let defs = mind_core::ops::OPS.iter();
     let plain = defs.filter(|def| def.scalar.is_some() && def.attrs.is_empty());
@@ -93,7 +93,7 @@ fn elementwise() -> Vec<String> {
     plain.map(text).collect()
 }
 
-/// Ops that no expression over constants folds, and why.
+/// Ops that never fold over constants, and why.
 const EXCUSED: &[(&str, &str)] = &[
     (
         "iota",
@@ -166,7 +166,7 @@ fn every_op_folds_or_says_why_not() {
     assert!(EXCUSED.iter().all(|(_, reason)| !reason.is_empty()));
 }
 
-/// What folding must leave to the run: it fails there, wraps, is no number, or is large.
+/// Expressions that must not be folded, because they fail, overflow, are not finite, or are large.
 const STAYS: &[&str] = &[
     "div(data[1, 2]:i32[2], data[1, 0]:i32[2])",
     "div(-128:i8[2], data[1, -1]:i8[2])",

@@ -7,7 +7,7 @@ use mind_ir::graph::Graph;
 use crate::support::{assert_same, context, dump, fused, names, ops, shipped};
 use crate::text::module;
 
-/// The fused ops of the body: kind, operands and the names of the ops inside.
+/// Returns the fused ops of the body: the kind, the number of operands and the names of the ops inside.
 pub fn groups(g: &Graph) -> Vec<(String, usize, Vec<&'static str>)> {
     let fused = |op: OpId| g.view::<Fused>(op);
     let shown = |op: Fused| {

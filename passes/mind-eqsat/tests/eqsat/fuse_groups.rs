@@ -1,4 +1,4 @@
-//! Groups by form and cost: what joins, what stays apart and why.
+//! Groups by form and cost: which ops are fused, and why others are not.
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::{MissedReason, unfuse};
@@ -10,15 +10,15 @@ use crate::generate;
 use crate::support::{assert_same, check, context, dump, fused, ops, shipped};
 use crate::text::module;
 
-/// Modules of each form that groups have, and some that stay apart.
+/// Modules with groups of each form, and some without.
 const MODULES: &[&str] = &[
     "add(relu(add(matmul(x:f16[128, 128], w:f16[128, 128]), b:f16[128])), x)",
     "matmul(x:f32[64, 32], transpose(k:f32[64, 32], permutation=[1, 0]))",
     "a = mul(x:f32[512, 512], y:f32[512, 512]) -> sub(exp(a), relu(a))",
     "x:f32[64, 256] -> sqrt(sum(mul(x, x), axes=[1]))",
-    // What repeats the product stays outside.
+    // An op that broadcasts the product is not fused.
     "add(relu(matmul(x:f32[32, 16], w:f32[16, 8])), stack:f32[5, 32, 8])",
-    // Rows that are written out, with what follows them.
+    // Decomposed softmax and layer norm, with the ops that follow.
     "x:f32[8, 16]; e = exp(sub(x, max(x, axes=[-1], keepdims=true))) \
      -> div(e, sum(e, axes=[-1], keepdims=true))",
     "x:f32[8, 16]; e = exp(sub(x, reshape(max(x, axes=[1]), new_shape=[8, 1]))) \
@@ -60,9 +60,9 @@ const MODULES: &[&str] = &[
          e = exp(sub(s, reshape(max(s, axes=[1]), new_shape=[16, 1]))); \
          p = div(e, reshape(sum(e, axes=[1]), new_shape=[16, 1])) -> matmul(p, v:f32[24, 8])",
     "p = softmax(matmul(q:f32[16, 8], k:f32[8, 24])) -> p; add(matmul(p, v:f32[24, 8]), r:f32[16, 8])",
-    // The rows between the products read an operand.
+    // An op between the products reads another operand.
     "matmul(mul(softmax(matmul(q:f32[16, 8], k:f32[8, 24])), m:f32[16, 24]), v:f32[24, 8])",
-    // Rows along another axis, or read as the right side, are not those of the product.
+    // A softmax along another axis, or as the right operand, does not match the rows of the product.
     "matmul(softmax(matmul(q:f32[16, 8], k:f32[8, 24]), axis=0), v:f32[24, 8])",
     "matmul(v:f32[8, 16], softmax(matmul(q:f32[16, 8], k:f32[8, 24])))",
 ];
@@ -129,11 +129,11 @@ fn a_refused_merge_has_its_places_and_a_reason() {
     );
     assert_eq!(
         form("matmul(relu(x:f32[64, 64]), w:f32[64, 64])"),
-        "a product reads what it would have to compute anew for every tile"
+        "a product reads an operand that it would compute again for every tile"
     );
     assert_eq!(
         form("x:f32[8, 8] -> sub(x, mean(x, axes=[1]))"),
-        "an op reads what belongs to other rows"
+        "an op reads elements of other rows"
     );
     assert_eq!(
         form("layernorm(softmax(x:f32[8, 64]))"),

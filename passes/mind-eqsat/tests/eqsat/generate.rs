@@ -10,11 +10,11 @@ use crate::support::Module;
 const UNARY: [&str; 7] = ["neg", "abs", "relu", "exp", "sqrt", "tanh", "sigmoid"];
 const UNARY_INT: [&str; 3] = ["neg", "abs", "relu"];
 const BINARY: [&str; 6] = ["add", "sub", "mul", "div", "maximum", "minimum"];
-/// Integer division may fail, and a module that is folded must not fail less.
+/// No integer division, because it may fail, and folding must not remove failures.
 const BINARY_INT: [&str; 5] = ["add", "sub", "mul", "maximum", "minimum"];
 
-/// A module of about `size` ops over `dtype`, of every kind that needs no particular shapes, with
-/// shared values, constants, transposes, products and reductions.
+/// Returns a random module of about `size` ops over `dtype`, with shared values, constants, transposes, products and
+/// reductions.
 pub fn module(seed: u64, size: usize, dtype: DType) -> Graph {
     let mut rng = Rng::new(seed);
     let mut m = Module::new();
@@ -30,7 +30,7 @@ pub fn module(seed: u64, size: usize, dtype: DType) -> Graph {
         values.push(m.splat(dtype, &[4], -0.0));
     }
     for _ in 0..size {
-        // Recent values are read more often, so that chains arise.
+        // Recent values are read more often, so that long chains arise.
         let recent = |rng: &mut Rng| {
             let window = if rng.below(2) == 0 { 6 } else { values.len() };
             values[values.len() - 1 - rng.below(window.min(values.len()))]
@@ -77,7 +77,7 @@ pub fn module(seed: u64, size: usize, dtype: DType) -> Graph {
     m.outputs(&outputs)
 }
 
-/// The extent before the last.
+/// Returns the second to last extent.
 fn rows(m: &Module, value: ValueId) -> Option<Dim> {
     m.g.ty(value).shape.iter().rev().nth(1).copied()
 }

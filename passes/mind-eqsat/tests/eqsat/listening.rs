@@ -1,4 +1,4 @@
-//! Listeners: changes held back one by one, reasons, chains, drawings.
+//! Listeners: vetoed changes, reasons, chains and drawings.
 
 use mind_diag::Span;
 use mind_eqsat::{Context, Report, fold_with, fuse_with};
@@ -11,7 +11,7 @@ use crate::generate;
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
 
-/// Lets some rewrites through and writes everything down.
+/// Admits a limited number of rewrites, and records all calls.
 #[derive(Default)]
 struct Limited {
     left: Option<usize>,

@@ -1,4 +1,4 @@
-//! Several products as parts of one.
+//! Several products merged into one.
 
 use mind_ir::graph::Graph;
 use mind_ir::random::Rng;
@@ -15,7 +15,7 @@ fn count(g: &Graph, name: &str) -> usize {
     ops(g).iter().filter(|op| **op == name).count()
 }
 
-/// A constant of this shape whose elements differ.
+/// Returns a constant of this shape whose elements differ.
 fn dense(seed: u64, rows: usize, columns: usize) -> String {
     let mut rng = Rng::new(seed);
     let elements: Vec<String> = (0..rows * columns)

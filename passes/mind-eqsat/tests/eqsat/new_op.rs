@@ -1,4 +1,4 @@
-//! Elementwise ops that only the op table knows are moved by the shipped rules.
+//! Shipped rules for traits apply to elementwise ops that no rule names.
 
 use mind_core::ops::shape::Transpose;
 use mind_eqsat::fold;
@@ -35,7 +35,7 @@ const EXTRA: Dialect = Dialect {
     ops: OPS,
 };
 
-/// `transpose(op(transpose(x), …))` becomes `op(x, …)`.
+/// Checks that `transpose(op(transpose(x), …))` becomes `op(x, …)`.
 fn moves(def: &'static OpDef) {
     let registry = Registry::with([builtin::DIALECT, mind_core::DIALECT, EXTRA]);
     let rules = RuleSet::shipped(&registry).unwrap_or_else(|errors| panic!("{errors}"));

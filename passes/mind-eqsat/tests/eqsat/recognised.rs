@@ -1,4 +1,4 @@
-//! The forms that recognisers know: operand orders, groupings, ways to keep dimensions, dtypes.
+//! The forms that fusion rules recognise: operand orders, associations, kept dimensions and dtypes.
 
 use mind_eqsat::fuse;
 
@@ -7,7 +7,7 @@ use crate::shipped::cases_of;
 use crate::support::{context, dump, shipped};
 use crate::text::module;
 
-/// The kind that a recogniser gives.
+/// Returns the kind of the groups that a rule names.
 fn kind(rule: &str) -> String {
     match rule.split_once('-') {
         Some(("softmax" | "layernorm", _)) => rule[..rule.find('-').unwrap()].to_owned(),

@@ -9,7 +9,7 @@ use mind_ir::types::DType;
 use crate::generate;
 use crate::support::{Module, assert_same, check, context, dump, shipped};
 
-/// A listener that wants to hear of every rule that did not act, for which every region is searched.
+/// A listener that asks for the missed matches of every rule, so that every region is searched.
 struct Curious;
 
 impl Listener for Curious {
@@ -18,7 +18,7 @@ impl Listener for Curious {
     }
 }
 
-/// Layers alike, each with something to simplify and to fuse.
+/// Returns a module of equal layers, each with ops to simplify and to fuse.
 fn layers(count: usize) -> Graph {
     let mut m = Module::new();
     let [mut x, y] = [m.f32(&[4, 4]), m.f32(&[4, 4])];
@@ -38,7 +38,7 @@ fn layers(count: usize) -> Graph {
 
 type Goal = fn(&mut Graph, &Context<'_>, &mut dyn Listener, Option<usize>) -> Report;
 
-/// Runs `goal` over small regions, with what was found for one used for others and without.
+/// Runs `goal` over small regions, once with solutions reused between regions and once without.
 fn both_ways(before: &Graph, goal: Goal) -> [(Graph, Report); 2] {
     let rules = shipped();
     let cx = Context {

@@ -1,4 +1,4 @@
-//! What rules can say: lists of operands, extents, words of a program's own.
+//! The rule language: operand lists, extents and a program's own functions.
 
 use mind_eqsat::fold;
 use mind_rules::{Argument, AttrValue, Kind, Param, RuleSet, Vocabulary};
@@ -11,7 +11,7 @@ fn rules(body: &str) -> RuleSet {
     RuleSet::load(&registry(), &[("my.rules", &text)]).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// How often the rule acted on the module, and the ops that came of it, which compute the same bits.
+/// Returns how often the rule was applied to the module, and the resulting ops, which compute the same bits.
 fn folded(rules: &RuleSet, text: &str) -> (usize, Vec<&'static str>) {
     let (before, mut g) = (module(text), module(text));
     let report = fold(&mut g, &context(rules));

@@ -1,4 +1,4 @@
-//! Every shipped rule acts where it may, keeps the bits, and does not act where it may not.
+//! Every shipped rule applies to its example, keeps the bits, and does not apply to its counterexample.
 
 use std::iter;
 use std::sync::LazyLock;
@@ -16,11 +16,11 @@ use mind_rules::{
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
 
-/// A rule, a module on which it acts, and one that differs in what the rule asks for. A rule for several
-/// ops is shown on the first; `EVERY_OP` goes through the others.
+/// A rule, a module to which it applies, and a similar one that violates its condition. A rule for several ops has a
+/// case for the first op; `EVERY_OP` tests the others.
 pub type Case = (&'static str, &'static str, &'static str);
 
-/// The cases of each file of rules: `shipped/signs.txt` has those of `signs.rules`.
+/// The cases of each rule file, for example `shipped/signs.txt` for `signs.rules`.
 static CASES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
     let text = |&(file, _): &(&'static str, &str)| {
         let topic = file.trim_end_matches(".rules");
@@ -38,13 +38,13 @@ fn cases() -> impl Iterator<Item = Case> {
     CASES.iter().flat_map(|(_, text)| read(text))
 }
 
-/// The cases of `topic.rules`.
+/// Returns the cases of `topic.rules`.
 pub fn cases_of(topic: &str) -> impl Iterator<Item = Case> {
     let own = CASES.iter().filter(move |(other, _)| *other == topic);
     own.flat_map(|(_, text)| read(text))
 }
 
-/// Three lines a case; blank lines and those behind `#` are passed over.
+/// Reads cases of three lines each; skips blank lines and comments after `#`.
 fn read(text: &'static str) -> impl Iterator<Item = Case> {
     let lines = text.lines().map(str::trim);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -56,7 +56,7 @@ fn read(text: &'static str) -> impl Iterator<Item = Case> {
     })
 }
 
-/// The line of the shipped files that declares `rule`, and the classes it states.
+/// Returns the line of the shipped files that declares `rule`, and the classes it states.
 fn declared(rule: &str) -> (&'static str, FastMath) {
     let mut lines = SHIPPED.iter().flat_map(|(_, text)| text.lines());
     let entry = lines.find(|line| line.split(' ').skip(1).eq([rule]));
@@ -80,7 +80,7 @@ fn classes(rule: &str) -> FastMath {
     declared(rule).1
 }
 
-/// How often `rule` made something equal, or named a group.
+/// Returns how often `rule` united classes or named a group.
 fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
     if !engine(rules, rule).in_egraph() {
         return usize::from(acts_greedily(rules, rule, g));
@@ -175,7 +175,8 @@ fn every_rule_has_a_case() {
     assert!(cases().all(|(rule, ..)| rules.names().any(|name| name == rule)));
 }
 
-/// A rule for a trait, a module in which `OP` is each op with the trait, and which ops have it.
+/// A rule for a trait, a module in which `OP` is replaced by each op with the trait, the number of operands, and a
+/// filter of the ops.
 type EveryOp = (&'static str, &'static str, usize, fn(&OpDef) -> bool);
 
 const ANY: fn(&OpDef) -> bool = |_| true;
@@ -276,7 +277,8 @@ const EVERY_OP: &[EveryOp] = &[
     ),
 ];
 
-/// `text` with the op `op`, on integers if it takes no floats, on floats if it takes no integers.
+/// Returns `text` with the op `op`, on integers if it does not accept floats and on floats if it does not accept
+/// integers.
 fn on_a_dtype_of(op: &str, text: &str) -> String {
     let mut defs = mind_core::DIALECT.ops.iter();
     let def = defs.find(|def| def.short_name() == op).expect("an op");
@@ -289,9 +291,9 @@ fn on_a_dtype_of(op: &str, text: &str) -> String {
     }
 }
 
-/// The elementwise ops of the core dialect with this many operands that `fits` accepts.
+/// Returns the elementwise ops of the core dialect with this many operands that `fits` accepts.
 fn elementwise(operands: usize, fits: fn(&OpDef) -> bool) -> Vec<&'static str> {
-    // A rule for several ops takes none with attributes.
+    // Rules for several ops do not apply to ops with attributes.
     let plain = |def: &OpDef| def.has(Trait::Elementwise) && def.attrs.is_empty();
     let own = |def: &&OpDef| plain(def) && def.operands.len() == operands && fits(def);
     let defs = mind_core::DIALECT.ops.iter().copied().filter(own);
@@ -319,7 +321,7 @@ fn engine(rules: &RuleSet, rule: &str) -> Engine {
     own.unwrap_or_else(|| panic!("no rule {rule}")).engine
 }
 
-/// Whether the greedy driver would apply `rule` somewhere.
+/// Returns whether the greedy driver would apply `rule` somewhere.
 fn acts_greedily(rules: &RuleSet, rule: &str, g: &Graph) -> bool {
     let forms = rules.greedy(FastMath::EXACT);
     forms
@@ -332,7 +334,8 @@ fn acts_greedily(rules: &RuleSet, rule: &str, g: &Graph) -> bool {
         })
 }
 
-/// The greedy driver applies a rule wherever it matches: it acts on its case there, too, and on nothing that differs.
+/// The greedy driver applies a rule wherever it matches, so it must also apply to the case and not to the
+/// counterexample.
 #[test]
 fn rules_for_both_engines_act_in_the_greedy_one() {
     let rules = shipped();
@@ -374,7 +377,7 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
     }
 }
 
-/// The exact rules of the e-graph that are read for the module `text`.
+/// Returns the exact rules of the e-graph that are loaded for the module `text`.
 fn read_for(text: &'static str) -> RuleSet {
     let registry = registry();
     let wanted = Wanted {
@@ -386,7 +389,7 @@ fn read_for(text: &'static str) -> RuleSet {
     part.unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// A rotation becomes a choice between the two numbers of a pair, which no rule but a fusion is to rewrite.
+/// A rotation becomes a select between the two numbers of a pair, which only a fusion may rewrite.
 #[test]
 fn what_idioms_make_loads_no_rules_but_fusions() {
     let part = read_for(

@@ -1,4 +1,4 @@
-//! Building, running, comparing and dumping small modules.
+//! Builds, runs, compares and dumps small modules.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -78,7 +78,7 @@ impl Module {
         self.row(def(name), operands, attrs)
     }
 
-    /// One result of an op.
+    /// Appends an op; returns one of its results.
     pub fn result_of(
         &mut self,
         name: &str,
@@ -91,7 +91,7 @@ impl Module {
         self.g.results(op).get(result)
     }
 
-    /// An op of any dialect.
+    /// Appends an op of any dialect.
     pub fn row(
         &mut self,
         def: &'static OpDef,
@@ -103,7 +103,7 @@ impl Module {
         self.g.result(op)
     }
 
-    /// An op with its default attributes.
+    /// Appends an op with default attributes.
     pub fn op(&mut self, name: &str, operands: &[ValueId]) -> ValueId {
         let defaults: Vec<Attr<'static>> = def(name)
             .attrs
@@ -141,7 +141,7 @@ impl Module {
         self.op_with(name, &[x], &[Attr::Ints(axes), Attr::Bool(keepdims)])
     }
 
-    /// Ends the module with these outputs.
+    /// Ends the module with these outputs, and returns it.
     pub fn outputs(mut self, outputs: &[ValueId]) -> Graph {
         let at = InsertPoint::End(self.g.body());
         let def = builtin::Yield::DEF;
@@ -158,7 +158,7 @@ impl Module {
     }
 }
 
-/// One element of `dtype`.
+/// Returns one element of `dtype`.
 pub fn number(dtype: DType, value: f64) -> Buffer {
     match dtype {
         DType::F16 => Buffer::F16(vec![half::f16::from_f64(value)].into()),
@@ -177,7 +177,7 @@ pub fn number(dtype: DType, value: f64) -> Buffer {
     }
 }
 
-/// Verifies, and shows what is wrong.
+/// Verifies a module; panics with the diagnostics if it is invalid.
 pub fn check(g: &mut Graph) {
     let found = verify(g, &VerifyConfig::default());
     let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
@@ -212,7 +212,7 @@ pub fn fused(g: &mut Graph, cx: &Context<'_>) -> Report {
     report
 }
 
-/// The search starts from the program itself.
+/// Checks that the cost did not rise, because the search starts from the program itself.
 fn assert_no_worse(g: &mut Graph, report: &Report) {
     check(g);
     assert!(report.cost_after <= report.cost_before, "{report:?}");
@@ -220,7 +220,7 @@ fn assert_no_worse(g: &mut Graph, report: &Report) {
     assert_eq!(report.kept.iter().find(worse), None);
 }
 
-/// Every op but inputs, as `name(operands){attributes}`, results numbered in order.
+/// Returns the text of every op, as `name(operands){attributes}` with numbered results.
 pub fn dump(g: &Graph) -> String {
     let mut out = String::new();
     dump_block(g, g.body(), "", &mut out);
@@ -255,7 +255,7 @@ fn dump_block(g: &Graph, block: BlockId, indent: &str, out: &mut String) {
     }
 }
 
-/// The names of the ops of the body, without inputs, constants and the end.
+/// Returns the names of the ops of the body, without inputs, constants and the terminator.
 pub fn ops(g: &Graph) -> Vec<&'static str> {
     names(g, g.body())
 }
@@ -271,7 +271,7 @@ pub fn names(g: &Graph, block: BlockId) -> Vec<&'static str> {
         .collect()
 }
 
-/// Specials, values of any exponent, and plain values, a third each.
+/// Returns a special value, a value of any exponent or a plain value, a third each.
 pub fn value(rng: &mut Rng, dtype: DType) -> Buffer {
     const SPECIAL: [f64; 20] = [
         0.0,
@@ -331,7 +331,7 @@ pub fn tensor(rng: &mut Rng, dtype: DType, shape: &[usize]) -> Tensor {
         .collect();
     Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
 }
-/// Runs the module on random inputs; a symbol's extent is 3.
+/// Runs the module on random inputs; symbols have the extent 3.
 pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
     let mut rng = Rng::new(seed);
     let mut dims = DimEnv::default();
@@ -360,7 +360,7 @@ pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
         .unwrap_or_else(|(op, error)| panic!("{}: {error}\n{}", g.def(op).name, dump(g)))
 }
 
-/// Checks that both modules give the same bits on several random inputs.
+/// Checks that both modules return the same bits on several random inputs.
 pub fn assert_same(before: &Graph, after: &Graph) {
     for seed in 0..12 {
         let (expected, found) = (run(before, seed), run(after, seed));

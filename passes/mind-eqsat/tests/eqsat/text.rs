@@ -1,8 +1,8 @@
-//! Modules from one line of text, for tables of cases.
+//! Parses modules from one line of text, for tables of cases.
 //!
-//! `add(x:f32[2, 3], -0.0:f32[])`: an op over operands, `key=value` for attributes; an input with its
-//! type where it stands first; a splat constant with its type; `data[1, 2]:i32[2]` a constant.
-//! `a = neg(x:f32[2]); b = abs(a) -> add(a, b)` names values first.
+//! `add(x:f32[2, 3], -0.0:f32[])` is an op over operands, with `key=value` for attributes. An input has its type at its
+//! first use, a splat constant at every use. `data[1, 2]:i32[2]` is a constant. `a = neg(x:f32[2]); b = abs(a) ->
+//! add(a, b)` names values first.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use mind_ir::types::{DType, Dim};
 
 use crate::support::{Module, def, number};
 
-/// The module that yields the expressions of `text`, separated by `;`.
+/// Returns the module that yields the expressions of `text`, which are separated by `;`.
 pub fn module(text: &str) -> Graph {
     let mut parser = Parser {
         text,
@@ -64,7 +64,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    /// `x = expression;` or `x:f32[2];`
+    /// Parses `x = expression;` or `x:f32[2];`.
     fn definition(&mut self) {
         let start = self.at;
         let name = self.word();

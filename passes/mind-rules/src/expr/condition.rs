@@ -1,4 +1,4 @@
-//! Evaluating conditions and expressions for a match.
+//! Evaluation of conditions and expressions in a match.
 
 use std::sync::Arc;
 
@@ -29,17 +29,17 @@ pub enum Expression {
     Dim(Slot),
     /// A bound list of extents.
     Shape(Slot),
-    /// How many values a list holds.
+    /// The number of values of a list.
     Count(Slot),
-    /// The integers that the values of a list are, each a constant of one element.
+    /// The integers of a list of values, each of which is a constant of one element.
     Integers(Slot),
-    /// Integers, each an item, and lists of extents in between.
+    /// A list of integers: an item is an integer or a list of extents, which is spliced in.
     List(Box<[Expression]>),
-    /// The same as a shape.
+    /// A shape, with items as in [`List`](Expression::List).
     Dims(Box<[Expression]>),
     /// A call of a built-in function.
     Call(&'static Function, Box<[Expression]>),
-    /// A call of a function that a program adds.
+    /// A call of a function that the embedding program registers.
     Own(Arc<OwnFunction>, Box<[Expression]>),
 }
 
@@ -56,13 +56,13 @@ pub enum Condition {
     Compare(Comparison, Expression, Expression),
     /// A call of a built-in predicate.
     Predicate(&'static Predicate, Box<[Expression]>),
-    /// A call of a predicate that a program adds.
+    /// A call of a predicate that the embedding program registers.
     Own(Arc<OwnPredicate>, Box<[Expression]>),
-    /// The condition holds for every value of some lists of one length, put into registers in turn.
+    /// A condition on each value of some lists of equal length; the values are written to the registers in turn.
     Each(Box<[(Slot, Reg)]>, Box<Condition>),
 }
 
-/// How two things are compared.
+/// A comparison operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
     Equal,
@@ -74,7 +74,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// The comparison that `sign` stands for.
+    /// Returns the comparison written as `sign`.
     pub fn parse(sign: &str) -> Option<Comparison> {
         Some(match sign {
             "==" => Comparison::Equal,
@@ -87,7 +87,7 @@ impl Comparison {
         })
     }
 
-    /// The sign that stands for the comparison.
+    /// Returns the operator as text.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Equal => "==",
@@ -112,7 +112,7 @@ impl Comparison {
 }
 
 impl Expression {
-    /// What the expression is for this match; `None` if it cannot be told.
+    /// Evaluates the expression in this match; `None` if the value is not known.
     pub fn argument<'a, S: Subject>(&self, scope: &Scope<'a, S>) -> Option<Argument<'a>> {
         Some(match self {
             Expression::Literal(value) => Argument::Attr(value.clone()),
@@ -151,7 +151,7 @@ impl Expression {
         })
     }
 
-    /// The attribute value that the expression gives; `None` if it cannot be told.
+    /// Returns the value of the expression as an attribute; `None` if it is not known.
     pub fn attr<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<AttrValue> {
         match self.argument(scope)? {
             Argument::Attr(value) => Some(value),
@@ -163,7 +163,7 @@ impl Expression {
     }
 }
 
-/// The extents that the items of a list stand for.
+/// Returns the extents of the items of a list, with lists of extents spliced in.
 fn dims<S: Subject>(items: &[Expression], scope: &Scope<'_, S>) -> Option<Vec<Dim>> {
     let mut dims = Vec::new();
     for item in items {
@@ -181,7 +181,7 @@ fn dims<S: Subject>(items: &[Expression], scope: &Scope<'_, S>) -> Option<Vec<Di
 }
 
 impl Expression {
-    /// The number that the expression gives; `None` if it cannot be told.
+    /// Returns the value of the expression as a number; `None` if it is not known.
     pub fn number<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<Number> {
         match self.argument(scope)? {
             Argument::Attr(AttrValue::Float(bits)) => Some(Number::Float(f64::from_bits(bits))),
@@ -190,14 +190,14 @@ impl Expression {
     }
 }
 
-/// What `f` gives for the arguments; `None` if one cannot be told.
+/// Applies `f` to the arguments; `None` if one of them is not known.
 fn apply<'a, S: Subject, T>(
     f: impl FnOnce(&[Argument<'a>]) -> Option<T>,
     arguments: &[Expression],
     scope: &Scope<'a, S>,
 ) -> Option<T> {
     match arguments {
-        // Arguments are large: the usual numbers of them are not moved about.
+        // The common arities avoid a vector because arguments are large.
         [a] => f(&[a.argument(scope)?]),
         [a, b] => f(&[a.argument(scope)?, b.argument(scope)?]),
         _ => {
@@ -208,8 +208,8 @@ fn apply<'a, S: Subject, T>(
 }
 
 impl Condition {
-    /// Whether the condition holds for this match; `None` if it cannot be told, so that `not` of what
-    /// is not known does not hold either.
+    /// Returns whether the condition holds in this match; `None` if it is not known. `None` propagates through `not`,
+    /// so the negation of an unknown condition does not hold either.
     pub fn holds<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<bool> {
         match self {
             Condition::All(parts) => {
@@ -269,7 +269,7 @@ fn compare(comparison: Comparison, lhs: &Argument<'_>, rhs: &Argument<'_>) -> Op
         return Some(comparison.holds(lhs.partial_cmp(&rhs)?));
     }
     let equal = match (lhs, rhs) {
-        // Two symbols may still have one extent: only their equality can be told.
+        // Two different symbols may have the same extent, so only equality can be proved.
         (Argument::Dim(lhs), Argument::Dim(rhs)) => lhs.surely_equals(*rhs).then_some(true)?,
         (Argument::Attr(lhs), Argument::Attr(rhs)) => lhs == rhs,
         (Argument::DType(lhs), Argument::DType(rhs)) => lhs == rhs,

@@ -1,4 +1,4 @@
-//! What is asked of the elements of constants.
+//! Properties of the elements of constants.
 
 use mind_ir::tensor::{FloatNum, Num, Tensor};
 use mind_ir::types::DType;
@@ -7,7 +7,7 @@ use mind_ir::{with_float, with_num};
 use crate::attr_value::AttrValue;
 use crate::constant::Constant;
 
-/// Integers at equal distances.
+/// An arithmetic progression of integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Progression {
     pub(super) first: i64,
@@ -16,7 +16,8 @@ pub(super) struct Progression {
     pub(super) last: i64,
 }
 
-/// The list that `constant`, of `count` elements, is: starting at 0 or above, ascending by equal steps.
+/// Returns the elements of `constant`, which has `count` elements, as an ascending progression from 0 or above; `None`
+/// if they are not one.
 pub(super) fn progression(constant: &Constant, count: Option<i64>) -> Option<Progression> {
     if constant.splat && count != Some(1) {
         return None;
@@ -33,7 +34,7 @@ pub(super) fn progression(constant: &Constant, count: Option<i64>) -> Option<Pro
     (first >= 0 && step > 0 && even).then_some(Progression { first, step, last })
 }
 
-/// The elements of an integer constant, or the one of a splat.
+/// Returns the elements of an integer constant; of a splat, its one element.
 pub(super) fn integers(constant: &Constant) -> Option<Vec<i64>> {
     fn all<T: Num>(data: &Tensor) -> Option<Vec<i64>> {
         let element = |element: &T| i64::try_from(element.to_i128()?).ok();
@@ -42,7 +43,7 @@ pub(super) fn integers(constant: &Constant) -> Option<Vec<i64>> {
     with_num!(constant.data.dtype(), T => all::<T>(&constant.data), else None)
 }
 
-/// The one element of an integer constant.
+/// Returns the element of an integer constant with one element.
 pub(super) fn integer(constant: &Constant) -> Option<i64> {
     match *integers(constant)?.as_slice() {
         [integer] => Some(integer),
@@ -50,7 +51,7 @@ pub(super) fn integer(constant: &Constant) -> Option<i64> {
     }
 }
 
-/// Whether the one element of `data` has the bits of `wanted` in its dtype.
+/// Returns whether the one element of `data` has the bits of `wanted` converted to its dtype.
 pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
     fn float<T: FloatNum>(data: &Tensor, wanted: f64) -> bool {
         data.elements::<T>()[0].to_f64().to_bits() == wanted.to_bits()
@@ -74,7 +75,7 @@ pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
         with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
 }
 
-/// Whether the one element is an integer 2^k.
+/// Returns whether the one element is an integer 2^k.
 pub(super) fn is_one_bit(data: &Tensor) -> bool {
     fn int<T: Num>(data: &Tensor) -> bool {
         let element = data.elements::<T>()[0].to_i128();
@@ -83,7 +84,7 @@ pub(super) fn is_one_bit(data: &Tensor) -> bool {
     data.dtype().is_int() && with_num!(data.dtype(), T => int::<T>(data), else false)
 }
 
-/// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.
+/// Returns whether the one element is 2^k or -2^k, and it and its reciprocal are normal numbers.
 pub(super) fn is_power_of_two(data: &Tensor) -> bool {
     fn float<T: FloatNum>(data: &Tensor) -> bool {
         let value = data.elements::<T>()[0].to_f64();
@@ -96,7 +97,7 @@ pub(super) fn is_power_of_two(data: &Tensor) -> bool {
     with_float!(data.dtype(), T => float::<T>(data), else false)
 }
 
-/// Whether every element is above zero and finite.
+/// Returns whether every element is positive and finite.
 pub(super) fn all_positive(data: &Tensor) -> bool {
     fn float<T: FloatNum>(data: &Tensor) -> bool {
         let positive = |x: f64| x > 0.0 && x.is_finite();
@@ -109,9 +110,10 @@ pub(super) fn all_positive(data: &Tensor) -> bool {
         with_num!(data.dtype(), T => int::<T>(data), else false))
 }
 
-/// Whether multiplying by `first` and then by `then` is multiplying by their product: `first` is 2^k or
-/// -2^k with k from 0, so that it rounds nothing away, `then` is at least 1 in magnitude, so that what
-/// overflowed stays infinite, and their product is finite.
+/// Returns whether a multiplication by `first` and then by `then` equals one by their product.
+///
+/// `first` is ±2^k with k ≥ 0, so the first multiplication does not round; `then` is at least 1 in magnitude, so an
+/// overflow stays infinite; and the product is finite. For example, 4 and 1.5 combine, 0.5 and 3 do not.
 pub(super) fn scales_exactly(first: &Tensor, then: &Tensor) -> bool {
     fn float<T: FloatNum>(first: &Tensor, then: &Tensor) -> bool {
         let element = |data: &Tensor| data.elements::<T>()[0].to_f64();
@@ -125,7 +127,7 @@ pub(super) fn scales_exactly(first: &Tensor, then: &Tensor) -> bool {
         && with_float!(first.dtype(), T => float::<T>(first, then), else false)
 }
 
-/// Whether the matrix is square with 1 on the diagonal and +0 elsewhere.
+/// Returns whether the matrix is square with 1 on the diagonal and +0 elsewhere.
 pub(super) fn is_identity(constant: &Constant) -> bool {
     fn float<T: FloatNum>(data: &Tensor, wanted: impl Fn(usize) -> bool) -> bool {
         let one = 1f64.to_bits();
@@ -149,12 +151,12 @@ pub(super) fn is_identity(constant: &Constant) -> bool {
         with_num!(data.dtype(), T => int::<T>(data, diagonal), else false))
 }
 
-/// Whether the number is normal in `f64` and a power of two in magnitude.
+/// Returns whether the number is normal in `f64` and a power of two in magnitude.
 fn bare_mantissa(value: f64) -> bool {
     value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0
 }
 
-/// The one element of `data` as an attribute; `None` for an integer past 64 bits.
+/// Returns the one element of `data` as an attribute; `None` for an integer that does not fit in 64 bits.
 pub(super) fn number(data: &Tensor) -> Option<AttrValue> {
     fn float<T: FloatNum>(data: &Tensor) -> Option<AttrValue> {
         let element = data.elements::<T>().first()?;

@@ -1,10 +1,10 @@
-//! Elements at an end of their dtype.
+//! Tests for the extreme elements of a dtype.
 
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
-/// Whether every bit of the one element is set; of `bool`, whether it is true.
+/// Returns whether every bit of the one element is set; of `bool`, whether it is true.
 pub(super) fn all_ones(data: &Tensor) -> bool {
     let bytes = data.buffer().to_bytes();
     match data.dtype() {
@@ -13,7 +13,7 @@ pub(super) fn all_ones(data: &Tensor) -> bool {
     }
 }
 
-/// Whether the one element is -inf, the smallest integer or false.
+/// Returns whether the one element is -inf, the smallest integer or false.
 pub(super) fn is_lowest(data: &Tensor) -> bool {
     fn num<T: Num>(data: &Tensor) -> bool {
         data.elements::<T>()[0] == T::LOWEST
@@ -22,7 +22,7 @@ pub(super) fn is_lowest(data: &Tensor) -> bool {
     with_num!(data.dtype(), T => num::<T>(data), else falsity())
 }
 
-/// Whether the one element is +inf, the largest integer or true.
+/// Returns whether the one element is +inf, the largest integer or true.
 pub(super) fn is_highest(data: &Tensor) -> bool {
     fn num<T: Num>(data: &Tensor) -> bool {
         data.elements::<T>()[0] == T::HIGHEST

@@ -1,4 +1,4 @@
-//! The functions of rule files, closed.
+//! The built-in functions of rule files.
 
 use mind_ir::attr::OPEN_END;
 use mind_ir::types::Dim;
@@ -9,7 +9,7 @@ use super::shapes::{normalized_axes, permutation, resolve};
 use super::{contents, lists, shapes};
 use crate::attr_value::AttrValue;
 
-/// A function of rule files. Pure and total: returns `None` if it has no result.
+/// A function of rule files. Functions are pure and total: they return `None` where they are not defined.
 pub struct Function {
     pub name: &'static str,
     pub params: &'static [Param],
@@ -23,35 +23,34 @@ impl std::fmt::Debug for Function {
     }
 }
 
-/// Every function.
+/// Every built-in function.
 ///
-/// - `rank(?x)`, `dim(?x, axis)`, `numel(?x)`, `shape(?x)`: of a value's shape; `new_shape(?r)`: the same, where a reshape
-///   can compute the `?` extent from it.
-/// - `axis(a, ?x)`: axis `a` of `?x` counted from the front; `normalize_axes(axes, ?x)`: a list of such,
-///   ascending, all axes for an empty list.
-/// - `perm(p, ?x)`: the permutation `p` stands for: itself, or the axes of `?x` reversed when empty.
+/// - `rank(?x)`, `dim(?x, axis)`, `numel(?x)`, `shape(?x)`: properties of a value's shape; `new_shape(?r)`: the shape
+///   of `?r`, where a reshape can compute its `?` extent.
+/// - `axis(a, ?x)`: axis `a` of `?x` counted from the front; `normalize_axes(axes, ?x)`: a list of axes counted from
+///   the front, ascending; all axes for an empty list.
+/// - `perm(p, ?x)`: the permutation `p`; an empty `p` is the axes of `?x` reversed.
 /// - `compose(p, q)`: `r[i] = p[q[i]]`; `inverse(p)`: `r[p[i]] = i`.
-/// - `flatten(?x, from, to)`: the shape of `?x` with the extents `from..to` as one; `pad_front(?x, n)`:
-///   that with 1 in front up to rank `n`.
-/// - `kept_axes(axes, ?x)`: the axes of `?x` that a list of such does not name; `ranking(list)`: where
-///   each entry would stand if they were sorted.
-/// - `at(list, i)`, `take(list, n)`, `drop(list, n)`, `concat(a, b)`, `repeat(v, n)`: of lists;
-///   `len(list)`; `position(list, v)`: where `v` stands; `union(a, b)`: what stands in either, ascending.
-/// - `replace(list, i, v)`: `list` with `v` at entry `i`, counted from the end where negative;
-///   `spread(list, axes, v)`: `list` with `v` inserted so that it stands at `axes`.
-/// - `add_each(a, b)`, `sub_each(a, b)`, `mul_each(a, b)`: entry by entry; `filled(list, n, v)`: `list`, or `v` `n` times
-///   where it is empty.
-/// - `extents(?x)`: the shape of `?x` as integers, where all of it is known.
-/// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
-///   a slice from `starts` by `steps` that gives the extents of `?r`.
-/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2; `padding(list)`: that of
-///   the zeros before the rows and the columns of an image, then after them; `pads(padding, strides, ?x, ?w)`: these
-///   zeros for an image `?x` under a filter `?w`, both with channels last.
-/// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
-/// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
-/// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
-///   a constant.
-/// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: of integers.
+/// - `flatten(?x, from, to)`: the shape of `?x` with the extents `from..to` merged into one; `pad_front(?x, n)`: the
+///   shape of `?x` with extents of 1 prepended up to rank `n`.
+/// - `kept_axes(axes, ?x)`: the axes of `?x` that are not in `axes`; `ranking(list)`: the position of each entry in
+///   sorted order.
+/// - `at(list, i)`, `take(list, n)`, `drop(list, n)`, `concat(a, b)`, `repeat(v, n)`, `len(list)`: list operations;
+///   `position(list, v)`: the index of `v`; `union(a, b)`: the entries of either list, ascending.
+/// - `replace(list, i, v)`: `list` with `v` at index `i`, which counts from the end if negative; `spread(list, axes,
+///   v)`: `list` with `v` inserted such that `v` is at the indices `axes` of the result.
+/// - `add_each(a, b)`, `sub_each(a, b)`, `mul_each(a, b)`: elementwise; `filled(list, n, v)`: `list`, or `n` times `v`
+///   if it is empty.
+/// - `extents(?x)`: the shape of `?x` as integers, if it is static.
+/// - `open_ends(n)`: the ends of a slice that extends to the end of `n` axes; `slice_ends(starts, steps, ?r)`: the ends
+///   of a slice from `starts` by `steps` whose result has the shape of `?r`.
+/// - `pad_along(padding, axis, before, after)`: `padding` with more zeros along axis 1 or 2; `padding(list)`: the
+///   padding with these numbers of zeros: top, left, bottom, right; `pads(padding, strides, ?x, ?w)`: the inverse, as a
+///   list, for an image `?x` and a filter `?w`, both with channels last.
+/// - `first(?i)`, `step(?i)`: of a constant arithmetic progression of integers.
+/// - `shift(list, i, n)`: `list` with `n` subtracted from entry `i`; an open end stays open.
+/// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the element of a splat constant.
+/// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: integer arithmetic.
 pub static FUNCTIONS: &[Function] = &[
     row("rank", &[Param::Value], Kind::Int, |a| {
         int(a[0].shape()?.len() as i64)
@@ -300,7 +299,7 @@ fn dims(shape: Vec<Dim>) -> Option<Argument<'static>> {
     Some(Argument::Attr(AttrValue::Dims(shape.into())))
 }
 
-/// The list of integers that a value is.
+/// Returns the progression that a constant value holds.
 pub(super) fn progression(argument: &Argument<'_>) -> Option<contents::Progression> {
     let value = argument.value()?;
     contents::progression(value.constant()?, value.ty.count())

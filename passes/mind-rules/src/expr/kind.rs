@@ -1,6 +1,6 @@
-//! What expressions are, and what functions and predicates take.
+//! Kinds of expressions, and the parameters of functions and predicates.
 
-/// What an expression is.
+/// The kind of an expression, that is, its type in a rule file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A value of the match: `?x`.
@@ -11,22 +11,22 @@ pub enum Kind {
     Int,
     /// A float.
     Float,
-    /// A truth value.
+    /// A boolean.
     Bool,
-    /// A name.
+    /// A string.
     Str,
     /// A list of integers.
     Ints,
     /// A list of extents.
     Dims,
-    /// A window's padding.
+    /// The padding of a window.
     Padding,
-    /// A word of the set that an attribute has.
+    /// A keyword of an attribute with a fixed set of values.
     Word,
 }
 
 impl Kind {
-    /// The kind in words.
+    /// Returns the kind as messages name it.
     pub fn text(self) -> &'static str {
         match self {
             Kind::Value => "a value",
@@ -58,12 +58,12 @@ pub enum Param {
     Ints,
     /// A padding.
     Padding,
-    /// An integer or a float; may be left out when it comes last.
+    /// An integer or a float; optional as the last parameter.
     OptionalNumber,
 }
 
 impl Param {
-    /// Whether an argument of `kind` may stand there.
+    /// Returns whether the parameter accepts an argument of `kind`.
     pub fn admits(self, kind: Kind) -> bool {
         match self {
             Param::Value => kind == Kind::Value,
@@ -76,7 +76,7 @@ impl Param {
         }
     }
 
-    /// What may stand there, in words.
+    /// Returns the parameter as messages describe it.
     pub fn text(self) -> &'static str {
         match self {
             Param::Value => "a value such as `?x`",

@@ -1,14 +1,14 @@
 //! Lists of integers.
 
-/// The longest list that a rule may make.
+/// The longest list that a rule may build.
 const MAX_LEN: usize = 64;
 
-/// `value`, `len` times.
+/// Returns `value` repeated `len` times.
 pub(super) fn repeat(value: i64, len: usize) -> Option<Vec<i64>> {
     (len <= MAX_LEN).then(|| vec![value; len])
 }
 
-/// `list` with `value` at entry `at`, counted from the end where negative.
+/// Returns `list` with `value` at index `at`, which counts from the end if negative.
 pub(super) fn replace(list: &[i64], at: i64, value: i64) -> Option<Vec<i64>> {
     let front = match at {
         0.. => at,
@@ -19,7 +19,8 @@ pub(super) fn replace(list: &[i64], at: i64, value: i64) -> Option<Vec<i64>> {
     Some(list)
 }
 
-/// `list` with `value` inserted so that it stands at the entries `at`, which ascend.
+/// Returns `list` with `value` inserted such that it is at the indices `at` of the result; `at` is ascending. For
+/// example, 0 spread over `[7, 8]` at `[0, 2]` is `[0, 7, 0, 8]`.
 pub(super) fn spread(list: &[i64], at: &[i64], value: i64) -> Option<Vec<i64>> {
     let mut spread = list.to_vec();
     for &entry in at {
@@ -32,7 +33,7 @@ pub(super) fn spread(list: &[i64], at: &[i64], value: i64) -> Option<Vec<i64>> {
     Some(spread)
 }
 
-/// `combine` of the entries of both, which are equally long.
+/// Combines two lists elementwise; `None` if their lengths differ.
 pub(super) fn each(a: &[i64], b: &[i64], combine: fn(i64, i64) -> Option<i64>) -> Option<Vec<i64>> {
     if a.len() != b.len() {
         return None;
@@ -40,7 +41,7 @@ pub(super) fn each(a: &[i64], b: &[i64], combine: fn(i64, i64) -> Option<i64>) -
     a.iter().zip(b).map(|(&a, &b)| combine(a, b)).collect()
 }
 
-/// What stands in either list, ascending.
+/// Returns the entries of both lists, ascending and without duplicates.
 pub(super) fn union(a: &[i64], b: &[i64]) -> Vec<i64> {
     let mut all = [a, b].concat();
     all.sort_unstable();
@@ -48,8 +49,8 @@ pub(super) fn union(a: &[i64], b: &[i64]) -> Vec<i64> {
     all
 }
 
-/// Whether of the entries that are not 1 none passes another when `permutation` takes `list[permutation[i]]` to `i`;
-/// `None` if it names an entry that is not there.
+/// Returns whether `permutation` keeps the entries of `list` that are not 1 in order; entry `permutation[i]` moves to
+/// `i`. `None` if the permutation has an index out of bounds.
 pub(super) fn moves_ones(permutation: &[i64], list: &[i64]) -> Option<bool> {
     let is_one = |&from: &i64| Some(*list.get(usize::try_from(from).ok()?)? == 1);
     let ones: Vec<bool> = permutation.iter().map(is_one).collect::<Option<_>>()?;
@@ -58,24 +59,24 @@ pub(super) fn moves_ones(permutation: &[i64], list: &[i64]) -> Option<bool> {
     Some(ascends(&moved))
 }
 
-/// Where each entry would stand if the entries were sorted.
+/// Returns the position of each entry in sorted order.
 pub(super) fn ranking(list: &[i64]) -> Vec<i64> {
     let below = |entry: i64| list.iter().filter(|&&other| other < entry).count();
     list.iter().map(|&entry| below(entry) as i64).collect()
 }
 
-/// Whether each entry is above the one before it.
+/// Returns whether the list is strictly ascending.
 pub(super) fn ascends(list: &[i64]) -> bool {
     list.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// Whether each entry is one above the one before it.
+/// Returns whether the entries are consecutive integers.
 pub(super) fn is_run(list: &[i64]) -> bool {
     list.windows(2)
         .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
 }
 
-/// Whether both lists are equal but for entry `at`.
+/// Returns whether both lists are equal except at index `at`.
 pub(super) fn equal_but(a: &[i64], b: &[i64], at: usize) -> bool {
     let differs = |entry: usize| entry != at && a[entry] != b[entry];
     a.len() == b.len() && !(0..a.len()).any(differs)

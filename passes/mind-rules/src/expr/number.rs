@@ -1,16 +1,16 @@
 //! Numbers of rule files.
 
-/// A number of a rule file, as exact as it can be kept.
+/// A number of a rule file; integers are kept exactly.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Number {
-    /// One without point and exponent.
+    /// A number without point or exponent that fits in 64 bits.
     Int(i64),
-    /// Any other.
+    /// Any other number.
     Float(f64),
 }
 
 impl Number {
-    /// The number that `text` spells.
+    /// Parses a number.
     pub fn parse(text: &str) -> Option<Number> {
         match text.parse() {
             Ok(value) => Some(Number::Int(value)),
@@ -18,7 +18,7 @@ impl Number {
         }
     }
 
-    /// The number as a float.
+    /// Returns the number as a float.
     pub fn to_f64(self) -> f64 {
         match self {
             Number::Int(value) => value as f64,

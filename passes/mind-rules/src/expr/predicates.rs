@@ -1,4 +1,4 @@
-//! The predicates of rule files, closed.
+//! The built-in predicates of rule files.
 
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, DTypeClass, Dim};
@@ -12,12 +12,12 @@ use super::scope::Argument;
 use super::shapes::{self, normalized_axes, permutation};
 use mind_ir::scalar::Facts;
 
-/// A predicate of rule files. Pure and total: returns `None` if the answer is not known.
+/// A predicate of rule files. Predicates are pure and total: they return `None` if the answer is not known.
 pub struct Predicate {
     pub name: &'static str,
     pub params: &'static [Param],
     pub eval: fn(&[Argument<'_>]) -> Option<bool>,
-    /// How many of the first arguments are constants wherever it holds.
+    /// The number of leading arguments that must be constants for the predicate to hold.
     pub constants: usize,
 }
 
@@ -27,33 +27,33 @@ impl std::fmt::Debug for Predicate {
     }
 }
 
-/// Every predicate.
+/// Every built-in predicate.
 ///
-/// - `same_shape`, `static_shape`, `broadcasts_to`: of shapes; a `?` equals nothing; `same_batch(?a, ?b)`:
-///   equal ranks, and equal extents but for the last two.
+/// - `same_shape`, `static_shape`, `broadcasts_to`: of shapes; a `?` extent equals nothing; `same_batch(?a, ?b)`: equal
+///   ranks, and equal extents except for the last two.
 /// - `is_float`, `is_int`, `is_signed`, `is_bool`: of dtypes.
-/// - `is_const(?x)`; `is_splat(?x)` or `is_splat(?x, v)`: one element everywhere, with the bits of `v`;
-///   `is_power_of_two(?x)`: a splat of 2^k, the reciprocal of which the dtype has too.
-///   `all_positive(?c)`: every element of the constant is above 0 and finite;
-///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
-///   without another rounding; `is_identity(?c)`: an identity matrix.
-/// - `all_ones(?c)`: a splat of which every bit is set; of `bool`, true; `is_one_bit(?c)`: a splat of an integer 2^k;
-///   `is_lowest(?c)`, `is_highest(?c)`: a splat of what `maximum` or `minimum` with anything else gives that: an
-///   infinity, the smallest or the largest integer, false or true.
-/// - `is_narrow`: `f16` or `bf16`; `is_short`: integers of 8 or 16 bits; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
-///   integers, or `a` is `bool`; `fits_in(a, b)`: `b` has every number of `a`.
-/// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
-///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
-/// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
-///   lists but for entry `i`.
-/// - `all_nonneg(list)`: no entry is below 0; `moves_ones(p, list)`: `p` moves entries of 1 alone.
-/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone.
+/// - `is_const(?x)`; `is_splat(?x)` or `is_splat(?x, v)`: all elements are equal, with the bits of `v`;
+///   `is_power_of_two(?x)`: a splat of ±2^k whose reciprocal is normal too; `all_positive(?c)`: every element of the
+///   constant is positive and finite; `scales_exactly(?c, ?d)`: two splats, where a multiplication by `?c` and then by
+///   `?d` rounds like one by their product; `is_identity(?c)`: an identity matrix.
+/// - `all_ones(?c)`: a splat with every bit set; of `bool`, true; `is_one_bit(?c)`: a splat of an integer 2^k;
+///   `is_lowest(?c)`, `is_highest(?c)`: a splat of the least or the greatest value of the dtype, for example -inf, the
+///   largest integer or true.
+/// - `is_narrow`: `f16` or `bf16`; `is_short`: integers of 8 or 16 bits; `widens_to(a, b)`: `b` is another dtype that
+///   represents every number of `a`, and both are floats, both are integers, or `a` is `bool`; `fits_in(a, b)`: `b`
+///   represents every number of `a`.
+/// - `is_range(?i, n)`: a constant, ascending arithmetic progression of integers in `0..n`; `in_bounds(?i, n)`:
+///   constant integers in `0..n`, in any order.
+/// - `ascends(list)`: strictly ascending; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal lists
+///   except for entry `i`.
+/// - `all_nonneg(list)`: no entry is negative; `moves_ones(p, list)`: `p` moves only entries of 1.
+/// - `keeps_order(p, ?x)`: `p` moves only axes of `?x` of extent 1.
 /// - `is_line(?x)`: at most one extent is not 1.
-/// - `one_use(?x)`: one operand of the input program reads it, or none.
-/// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis proved.
+/// - `one_use(?x)`: at most one operand of the input program reads it.
+/// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis has proved.
 /// - `divides(a, b)`: `b` is a multiple of `a`.
-/// - `keeps_dims(?r, ?x, axes)`: the shape of `?r` is that of `?x` with 1 at `axes`.
-/// - `swaps_last_two(p, ?x)`: over `?x`, `p` exchanges the last two axes and nothing else.
+/// - `keeps_dims(?r, ?x, axes)`: the shape of `?r` is that of `?x` with extents of 1 at `axes`.
+/// - `swaps_last_two(p, ?x)`: `p` exchanges the last two axes of `?x` and keeps the others.
 pub static PREDICATES: &[Predicate] = &[
     row("same_shape", &[Param::Shaped, Param::Shaped], |a| {
         Some(surely_same(a[0].shape()?, a[1].shape()?))
@@ -252,7 +252,7 @@ const fn row(
     }
 }
 
-/// A predicate that holds of a constant alone, or of `constants` of them, its first arguments.
+/// Marks a predicate that holds only if its first `constants` arguments are constants.
 const fn of_constants(constants: usize, predicate: Predicate) -> Predicate {
     Predicate {
         constants,
@@ -264,13 +264,13 @@ fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {
     Some(argument.value()?.facts().has(facts))
 }
 
-/// Whether the value is one element everywhere, of which `holds` does.
+/// Returns whether the value is a splat whose element satisfies `holds`.
 fn splat_is(value: &Argument<'_>, holds: fn(&Tensor) -> bool) -> Option<bool> {
     let constant = value.value()?.constant().filter(|constant| constant.splat);
     Some(constant.is_some_and(|constant| holds(&constant.data)))
 }
 
-/// Whether every number of `dtype` is one of `other`.
+/// Returns whether `other` represents every number of `dtype` exactly.
 pub(crate) fn fits_in(dtype: DType, other: DType) -> bool {
     let bits = match dtype.class() {
         DTypeClass::Signed => 8 * dtype.size() - 1,
@@ -287,7 +287,7 @@ fn surely_same(a: &[Dim], b: &[Dim]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.surely_equals(*b))
 }
 
-/// Whether `from` repeated gives exactly `to`.
+/// Returns whether `from` broadcasts to exactly `to`.
 fn broadcasts_to(from: &[Dim], to: &[Dim]) -> bool {
     let Some(missing) = to.len().checked_sub(from.len()) else {
         return false;

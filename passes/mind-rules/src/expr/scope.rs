@@ -1,4 +1,4 @@
-//! What the names of a rule stand for in one match.
+//! The bindings of a rule's names in a match.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::matching::slots::{Reg, Slot, Slots};
 use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
-/// A match, and what it was found in.
+/// A match and the program that it is in.
 pub struct Scope<'a, S: Subject> {
     /// The module or e-graph.
     pub subject: &'a S,
     /// The matched values, the root first.
     pub registers: &'a [S::Value],
-    /// What else is bound.
+    /// The bound attributes, dtypes, extents, shapes and lists.
     pub slots: &'a Slots<S::Value, S::Attr>,
 }
 
@@ -25,7 +25,7 @@ pub struct Scope<'a, S: Subject> {
 #[derive(Clone, Copy)]
 pub struct ValueInfo<'a> {
     pub(crate) ty: TypeView<'a>,
-    /// What else is known is looked up when it is asked for.
+    /// Everything but the type is looked up on demand.
     knowledge: &'a dyn Knowledge,
     number: usize,
 }
@@ -38,14 +38,14 @@ impl fmt::Debug for ValueInfo<'_> {
     }
 }
 
-/// What a function or predicate is given.
+/// An argument of a function or predicate.
 #[derive(Clone, Debug)]
 pub enum Argument<'a> {
     /// A value of the match.
     Value(ValueInfo<'a>),
     /// A dtype.
     DType(DType),
-    /// What an attribute holds, or another function gave.
+    /// An attribute value, or the result of another function.
     Attr(AttrValue),
     /// An extent.
     Dim(Dim),
@@ -54,13 +54,13 @@ pub enum Argument<'a> {
 }
 
 impl<'a, S: Subject> Scope<'a, S> {
-    /// The attribute in `slot`.
+    /// Returns the attribute in `slot`.
     pub fn attr(&self, slot: Slot) -> Option<AttrValue> {
         self.subject.attr(self.slots.attrs[usize::from(slot)]?)
     }
 
-    /// The register file for each value of `lists`, each list with its register; `None` if their
-    /// lengths differ.
+    /// Iterates over the values of `lists` in lockstep: returns the register file for each position, with the value of
+    /// each list in its register. `None` if the lengths differ.
     pub fn each(
         &self,
         lists: &[(Slot, Reg)],
@@ -86,12 +86,12 @@ impl<'a, S: Subject> Scope<'a, S> {
         one_length.then(|| (0..count).map(each))
     }
 
-    /// The value in `reg`.
+    /// Returns the value in `reg`.
     pub fn value(&self, reg: Reg) -> ValueInfo<'a> {
         self.info(self.registers[usize::from(reg)])
     }
 
-    /// What is known of `value`.
+    /// Returns the type and the known facts of `value`.
     pub fn info(&self, value: S::Value) -> ValueInfo<'a> {
         ValueInfo {
             ty: self.subject.ty(value),
@@ -102,35 +102,35 @@ impl<'a, S: Subject> Scope<'a, S> {
 }
 
 impl<'a> ValueInfo<'a> {
-    /// The type.
+    /// Returns the type.
     pub fn ty(&self) -> TypeView<'a> {
         self.ty
     }
 
-    /// The one element that is known to stand at every position, of rank 0.
+    /// Returns the element of a value that is known to be a splat, as a tensor of rank 0.
     pub fn splat(&self) -> Option<&'a Tensor> {
         let constant = self.constant().filter(|constant| constant.splat)?;
         Some(&constant.data)
     }
 
-    /// The constant that it is known to be.
+    /// Returns the value as a constant, if it is known to be one.
     pub fn constant(&self) -> Option<&'a Constant> {
         self.knowledge.constant(self.number)
     }
 
-    /// What is known of every element.
+    /// Returns the facts that hold for every element.
     pub fn facts(&self) -> Facts {
         self.knowledge.facts(self.number)
     }
 
-    /// How many operands of the program are this value.
+    /// Returns the number of operands in the program that read the value.
     pub fn uses(&self) -> u32 {
         self.knowledge.uses(self.number)
     }
 }
 
 impl<'a> Argument<'a> {
-    /// The integer, where it is one.
+    /// Returns the argument as an integer.
     pub fn int(&self) -> Option<i64> {
         match self {
             Argument::Attr(AttrValue::Int(value)) => Some(*value),
@@ -139,7 +139,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The number as a float, where it is one.
+    /// Returns the argument as a float; integers are converted.
     pub fn float(&self) -> Option<f64> {
         match self {
             Argument::Attr(AttrValue::Float(bits)) => Some(f64::from_bits(*bits)),
@@ -147,7 +147,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The list of integers, where it is one.
+    /// Returns the argument as a list of integers.
     pub fn ints(&self) -> Option<&[i64]> {
         match self {
             Argument::Attr(AttrValue::Ints(list)) => Some(list),
@@ -155,7 +155,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The pads, where it is a padding that writes them out or is `valid`.
+    /// Returns the numbers of zeros of an explicit or `valid` padding.
     pub fn pads(&self) -> Option<[i64; 4]> {
         match self {
             Argument::Attr(AttrValue::Pads(pads)) => Some(*pads),
@@ -164,7 +164,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The value, where it is one.
+    /// Returns the argument as a value.
     pub fn value(&self) -> Option<ValueInfo<'a>> {
         match self {
             Argument::Value(value) => Some(*value),
@@ -172,7 +172,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The shape of a value, or a list of extents.
+    /// Returns the shape of a value, or the list of extents.
     pub fn shape(&self) -> Option<&'a [Dim]> {
         match self {
             Argument::Value(value) => Some(value.ty.shape),
@@ -181,7 +181,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The dtype of a value, or a dtype.
+    /// Returns the dtype of a value, or the dtype.
     pub fn dtype(&self) -> Option<DType> {
         match self {
             Argument::Value(value) => Some(value.ty.dtype),

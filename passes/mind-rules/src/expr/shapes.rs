@@ -1,8 +1,8 @@
-//! Shapes, and the axes and paddings that go with them.
+//! Functions of shapes, axes and paddings.
 
 use mind_ir::types::Dim;
 
-/// `axis` counted from the front, when it lies in `-rank..rank`.
+/// Returns `axis` counted from the front; `None` if it is not in `-rank..rank`.
 pub(super) fn resolve(axis: i64, shape: &[Dim]) -> Option<usize> {
     let rank = shape.len() as i64;
     let front = if axis < 0 {
@@ -15,7 +15,7 @@ pub(super) fn resolve(axis: i64, shape: &[Dim]) -> Option<usize> {
         .filter(|&front| front < shape.len())
 }
 
-/// The axes that a list names, ascending; all of them when it is empty.
+/// Returns the axes of a list counted from the front, ascending; all axes for an empty list.
 pub(super) fn normalized_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     if axes.is_empty() {
         return Some((0..shape.len() as i64).collect());
@@ -28,14 +28,14 @@ pub(super) fn normalized_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     Some(axes)
 }
 
-/// The axes that `axes` does not name, ascending; `None` if that is empty.
+/// Returns the axes that are not in `axes`, ascending; `None` if an axis is out of range.
 pub(super) fn kept_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     let named = normalized_axes(axes, shape)?;
     let kept = |axis: &i64| !named.contains(axis);
     Some((0..shape.len() as i64).filter(kept).collect())
 }
 
-/// The permutation that `written` stands for over `shape`.
+/// Returns the permutation that the attribute `written` denotes over `shape`: an empty list reverses the axes.
 pub(super) fn permutation(written: &[i64], shape: &[Dim]) -> Vec<i64> {
     match written {
         [] => (0..shape.len() as i64).rev().collect(),
@@ -43,8 +43,8 @@ pub(super) fn permutation(written: &[i64], shape: &[Dim]) -> Vec<i64> {
     }
 }
 
-/// Whether elements keep their row-major order under `permutation`: of the axes whose extent is not 1,
-/// none passes another.
+/// Returns whether elements keep their row-major order under `permutation`, that is, the axes whose extent is not 1
+/// keep their order.
 pub(super) fn keeps_order(permutation: &[i64], shape: &[Dim]) -> Option<bool> {
     let mut last = -1;
     for &axis in permutation {
@@ -59,7 +59,7 @@ pub(super) fn keeps_order(permutation: &[i64], shape: &[Dim]) -> Option<bool> {
     Some(true)
 }
 
-/// `shape` with the extents `from..to`, at least one and all known, as one.
+/// Returns `shape` with the extents `from..to` merged; `None` if the range is empty or one of them is not static.
 pub(super) fn flatten(shape: &[Dim], from: usize, to: usize) -> Option<Vec<Dim>> {
     let merged = shape.get(from..to).filter(|merged| !merged.is_empty())?;
     let extent = merged
@@ -69,8 +69,8 @@ pub(super) fn flatten(shape: &[Dim], from: usize, to: usize) -> Option<Vec<Dim>>
     Some([before, &[Dim::Fixed(extent)], after].concat())
 }
 
-/// Whether a reshape can compute the `?` extents of `shape` from its operand: there are none, or one and no other extent
-/// that may be 0.
+/// Returns whether a reshape can compute the `?` extents of `shape` from its operand: there is none, or exactly one and
+/// no other extent that may be 0.
 pub(super) fn can_be_reshaped_to(shape: &[Dim]) -> bool {
     let may_be_empty = |dim: &Dim| matches!(dim, Dim::Symbol(_) | Dim::Fixed(..=0));
     match shape.iter().filter(|dim| **dim == Dim::Dynamic).count() {
@@ -80,13 +80,14 @@ pub(super) fn can_be_reshaped_to(shape: &[Dim]) -> bool {
     }
 }
 
-/// `shape` with 1 in front up to `rank`, which is at most 32.
+/// Returns `shape` with extents of 1 prepended up to `rank`, which is at most 32.
 pub(super) fn pad_front(shape: &[Dim], rank: usize) -> Option<Vec<Dim>> {
     let missing = rank.checked_sub(shape.len()).filter(|_| rank <= 32)?;
     Some([&vec![Dim::Fixed(1); missing], shape].concat())
 }
 
-/// The ends of a slice from `starts` by `steps` that gives the extents `shape`, none of them 0.
+/// Returns the ends of a slice from `starts` by `steps` whose result has `shape`; `None` if an extent is 0 or not
+/// static.
 pub(super) fn slice_ends(starts: &[i64], steps: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     if starts.len() != shape.len() || steps.len() != shape.len() {
         return None;
@@ -99,7 +100,7 @@ pub(super) fn slice_ends(starts: &[i64], steps: &[i64], shape: &[Dim]) -> Option
     (0..shape.len()).map(end).collect()
 }
 
-/// `pads` with `more` before and after along axis 1 or 2 of an image.
+/// Returns `pads` with `more` added before and after, along axis 1 or 2 of an image.
 pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i64; 4]> {
     let first = match axis {
         1 => 0,
@@ -113,8 +114,8 @@ pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i6
     Some(pads)
 }
 
-/// The pads of `same` along the rows, then the columns, for an image NHWC under a filter HWCF; `None` if an extent is not
-/// known.
+/// Returns the zeros that `same` adds along the rows, then the columns, for an NHWC image and an HWCF filter; `None` if
+/// an extent is not static.
 pub(super) fn same_pads(strides: &[i64], image: &[Dim], filter: &[Dim]) -> Option<[i64; 4]> {
     let along = |at: usize| {
         let stride = *strides.get(at).filter(|&&stride| stride > 0)?;
@@ -129,7 +130,7 @@ pub(super) fn same_pads(strides: &[i64], image: &[Dim], filter: &[Dim]) -> Optio
     Some([top, bottom, left, right])
 }
 
-/// The shape that two shapes broadcast to; `None` if that cannot be told.
+/// Returns the shape that two shapes broadcast to; `None` if it is not known.
 pub(super) fn broadcast(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
     let shape = mind_ir::types::broadcast(a, b).ok()?;
     (!shape.contains(&Dim::Dynamic)).then(|| shape.to_vec())

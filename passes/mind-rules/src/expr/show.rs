@@ -1,4 +1,4 @@
-//! Conditions in words, with what their terms stand for.
+//! Conditions as text, with the values of their terms.
 
 use mind_ir::Symbols;
 use mind_ir::attr::OPEN_END;
@@ -14,7 +14,7 @@ use crate::matching::slots::RuleNames;
 use crate::matching::subject::Subject;
 use mind_ir::scalar::Facts;
 
-/// A match in which a condition is looked at, and the names of its rule.
+/// A match in which a condition is explained, and the names of its rule.
 pub struct Shown<'a, S: Subject> {
     /// The match.
     pub scope: &'a Scope<'a, S>,
@@ -25,7 +25,7 @@ pub struct Shown<'a, S: Subject> {
 }
 
 impl<S: Subject> Shown<'_, S> {
-    /// The part of `condition` that does not hold, and what its terms are.
+    /// Describes the part of `condition` that does not hold and the values of its terms.
     pub fn failure(&self, condition: &Condition) -> String {
         let part = self.failing(condition);
         let mut terms: Vec<String> = Vec::new();
@@ -42,7 +42,7 @@ impl<S: Subject> Shown<'_, S> {
         }
     }
 
-    /// The first part of a conjunction that does not hold.
+    /// Returns the first part of a conjunction that does not hold.
     fn failing<'c>(&self, condition: &'c Condition) -> &'c Condition {
         let Condition::All(parts) = condition else {
             return condition;
@@ -119,7 +119,7 @@ impl<S: Subject> Shown<'_, S> {
         }
     }
 
-    /// Adds what the terms of `condition` are, each once.
+    /// Adds the terms of `condition` with their values to `out`, without duplicates.
     fn terms(&self, condition: &Condition, out: &mut Vec<String>) {
         match condition {
             Condition::All(parts) | Condition::Any(parts) => {
@@ -133,7 +133,7 @@ impl<S: Subject> Shown<'_, S> {
             Condition::Predicate(_, arguments) | Condition::Own(_, arguments) => {
                 arguments.iter().for_each(|each| self.meaning(each, out));
             }
-            // Its terms stand for another value each time.
+            // Omitted because its terms have another value for each element.
             Condition::Each(..) => {}
         }
     }
@@ -160,7 +160,7 @@ impl<S: Subject> Shown<'_, S> {
         }
     }
 
-    /// A value by its type, its constant, the facts known of it and how often it is read.
+    /// Describes a value by its type, constant, facts and number of uses.
     fn value(&self, value: &ValueInfo<'_>) -> String {
         let ty = value.ty.text(self.symbols);
         let constant = match value.constant() {
@@ -175,7 +175,7 @@ impl<S: Subject> Shown<'_, S> {
     }
 }
 
-/// A constant as text.
+/// Returns a constant as text.
 pub fn constant_text(constant: &Constant) -> String {
     if constant.splat {
         format!("{} everywhere", element(&constant.data))
@@ -208,7 +208,7 @@ fn dims_text(dims: &[Dim], symbols: &Symbols) -> String {
     format!("[{}]", dims.join(", "))
 }
 
-/// An attribute value as text.
+/// Returns an attribute value as text.
 pub fn attr_text(value: &AttrValue, symbols: &Symbols) -> String {
     match value {
         AttrValue::Int(value) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Functions and predicates that a program adds to those of rule files.
+//! Functions and predicates that embedding programs add to rule files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use super::kind::{Kind, Param};
 use super::predicates::PREDICATES;
 use super::scope::Argument;
 
-/// The functions of a list of operands.
+/// The functions that take a list of operands.
 pub(crate) const OF_LISTS: [&str; 2] = ["count", "integers"];
 
-/// Functions and predicates that rule files may call besides the built-in ones.
+/// Functions and predicates that rule files may call in addition to the built-in ones.
 ///
-/// Each must be pure and total: the same arguments always give the same answer; `None` if there is
-/// none. A condition of which the answer is not known does not hold.
+/// Each must be pure and total: equal arguments always give equal results, and `None` if the result is not known. A
+/// condition whose result is not known does not hold.
 ///
 /// ```
 /// use mind_rules::{Param, RuleSet, Vocabulary};
@@ -32,17 +32,17 @@ pub struct Vocabulary {
     pub(crate) predicates: Vec<Arc<OwnPredicate>>,
 }
 
-/// The names of the functions that every rule file may call.
+/// Returns the names of the built-in functions.
 pub fn built_in_functions() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|own| own.name).chain(OF_LISTS)
 }
 
-/// The names of the predicates that every rule file may call.
+/// Returns the names of the built-in predicates.
 pub fn built_in_predicates() -> impl Iterator<Item = &'static str> {
     PREDICATES.iter().map(|own| own.name)
 }
 
-/// How the built-in function or predicate called `name` is called: what each argument is.
+/// Returns the parameters of the built-in function or predicate called `name`.
 pub fn built_in_params(name: &str) -> Option<&'static [Param]> {
     let function = FUNCTIONS.iter().find(|own| own.name == name);
     let predicate = || PREDICATES.iter().find(|own| own.name == name);
@@ -54,7 +54,7 @@ pub fn built_in_params(name: &str) -> Option<&'static [Param]> {
 pub type FunctionEval = dyn for<'a> Fn(&[Argument<'a>]) -> Option<Argument<'a>> + Send + Sync;
 pub type PredicateEval = dyn Fn(&[Argument<'_>]) -> Option<bool> + Send + Sync;
 
-/// A function that a program adds.
+/// A function that an embedding program registers.
 pub struct OwnFunction {
     pub name: String,
     pub params: Box<[Param]>,
@@ -62,7 +62,7 @@ pub struct OwnFunction {
     pub eval: Box<FunctionEval>,
 }
 
-/// A predicate that a program adds.
+/// A predicate that an embedding program registers.
 pub struct OwnPredicate {
     pub name: String,
     pub params: Box<[Param]>,
@@ -70,12 +70,12 @@ pub struct OwnPredicate {
 }
 
 impl Vocabulary {
-    /// No words but the built-in ones.
+    /// Creates a vocabulary without additions.
     pub fn new() -> Vocabulary {
         Vocabulary::default()
     }
 
-    /// Adds a predicate, for `where NAME(...)`. It hides a built-in one of that name.
+    /// Adds a predicate, for `where NAME(...)`. It shadows a built-in one of the same name.
     pub fn predicate(
         mut self,
         name: &str,
@@ -90,7 +90,7 @@ impl Vocabulary {
         self
     }
 
-    /// Adds a function with a result of kind `result`. It hides a built-in one of that name.
+    /// Adds a function with a result of kind `result`. It shadows a built-in one of the same name.
     pub fn function(
         mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What can be told of a condition without all that it asks about.
+//! Partial evaluation of conditions from dtypes alone.
 
 use mind_ir::types::{DType, DTypeClass};
 
@@ -7,18 +7,18 @@ use crate::attr_value::AttrValue;
 use crate::expr::{Argument, Comparison, Condition, Expression, Param, Scope, fits_in};
 use crate::matching::subject::Subject;
 
-/// What a predicate asks the dtype of.
+/// An argument whose dtype a predicate depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Typed {
     /// A value, by its number.
     Value(usize),
-    /// A dtype that a written type names, by its slot.
+    /// A dtype bound in a type, by its slot.
     DType(usize),
-    /// A dtype that an attribute is, by its slot.
+    /// A dtype bound as an attribute, by its slot.
     Attr(usize),
 }
 
-/// The dtype of an expression, if it has one.
+/// Returns the dtype of an expression, if it has one and it is known.
 fn dtype(
     expression: Option<&Expression>,
     dtype_of: &dyn Fn(Typed) -> Option<DType>,
@@ -40,7 +40,7 @@ fn dtype(
     }
 }
 
-/// Whether a comparison of two dtypes holds.
+/// Compares two dtypes; `None` for an ordering, which they do not have.
 fn compared(comparison: Comparison, a: DType, b: DType) -> Option<bool> {
     match comparison {
         Comparison::Equal => Some(a == b),
@@ -52,7 +52,7 @@ fn compared(comparison: Comparison, a: DType, b: DType) -> Option<bool> {
     }
 }
 
-/// Whether the condition holds for values of these dtypes; `None` if they alone do not tell.
+/// Returns whether the condition holds for values of these dtypes; `None` if the dtypes do not decide it.
 pub(super) fn holds(
     condition: &Condition,
     dtype_of: &dyn Fn(Typed) -> Option<DType>,
@@ -75,7 +75,7 @@ pub(super) fn holds(
         }
         Condition::Not(inner) => holds(inner, dtype_of).map(|held| !held),
         Condition::Compare(comparison, a, b) => match (a, b) {
-            // Values are compared, not their dtypes.
+            // This compares the values and not their dtypes.
             (Expression::Register(_), _) | (_, Expression::Register(_)) => None,
             _ => compared(
                 *comparison,
@@ -87,12 +87,12 @@ pub(super) fn holds(
         Condition::Each(_, inner) => holds(inner, dtype_of),
         Condition::Predicate(predicate, arguments) => {
             let dtype = |at: usize| dtype(arguments.get(at), dtype_of);
-            // A predicate of dtypes alone is evaluated as for a match.
+            // A predicate whose parameters are all dtypes is evaluated as in a match.
             let is_typed = |param: &Param| matches!(param, Param::Typed);
             if predicate.params.iter().all(is_typed) {
                 let all = (0..arguments.len()).map(|at| dtype(at).map(Argument::DType));
                 let all: Option<Vec<Argument<'_>>> = all.collect();
-                // A cast of a dtype to itself is not an op.
+                // Equal dtypes are excluded because a cast of a dtype to itself is not an op.
                 let is_same =
                     predicate.name == "fits_in" && dtype(0).is_some() && dtype(0) == dtype(1);
                 if let Some(all) = all {
@@ -140,12 +140,12 @@ fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool
     }
 }
 
-/// Half as many numbers as an integer dtype has.
+/// Returns half the number of values of an integer dtype.
 fn half(dtype: DType) -> f64 {
     (1u64 << (8 * dtype.size() - 1)) as f64
 }
 
-/// The alternatives of all `or`s of a condition, in text order.
+/// Returns the alternatives of all `or`s of a condition, in text order.
 pub(super) fn alternatives(condition: &Condition) -> Vec<&Condition> {
     match condition {
         Condition::All(parts) => parts.iter().flat_map(alternatives).collect(),
@@ -161,7 +161,7 @@ pub(super) fn alternatives(condition: &Condition) -> Vec<&Condition> {
     }
 }
 
-/// Which alternatives hold for a match.
+/// Returns which alternatives hold in a match.
 pub(super) fn taken<S: Subject>(condition: &Condition, scope: &Scope<'_, S>) -> Vec<bool> {
     let holds = |part: &&Condition| part.holds(scope) == Some(true);
     alternatives(condition).iter().map(holds).collect()

@@ -1,45 +1,45 @@
-//! What a rule asks of values, for generators of values that satisfy it.
+//! Constraints of a rule on values, for generators of inputs that satisfy it.
 
 use crate::attr_value::AttrValue;
 use crate::expr::{Comparison, Condition, Expression};
 use crate::matching::pattern::{Instruction, Pattern};
 use mind_ir::scalar::Facts;
 
-/// Something that a rule asks for directly. Values are numbered as in [`Lhs`](super::Lhs).
+/// A constraint that a rule states directly. Values are numbered as in [`Lhs`](super::Lhs).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hint {
     /// The value is a constant.
     Constant(usize),
-    /// The value is a truth value.
+    /// The value is a boolean.
     Truth(usize),
-    /// The value is one element everywhere; this one, where it is given.
+    /// The value is a splat, of this number if given.
     Splat(usize, Option<f64>),
-    /// The value is a power of two everywhere.
+    /// The value is a splat of a power of two.
     PowerOfTwo(usize),
-    /// The value is the integer with every bit set, or true, everywhere.
+    /// The value is a splat of the integer with every bit set, or of true.
     AllOnes(usize),
-    /// The value is the least of its dtype everywhere.
+    /// The value is a splat of the least value of its dtype.
     Lowest(usize),
-    /// The value is the greatest of its dtype everywhere.
+    /// The value is a splat of the greatest value of its dtype.
     Highest(usize),
-    /// The value is a constant above 0.
+    /// The value is a constant with positive elements.
     Positive(usize),
     /// The value is an identity matrix.
     Identity(usize),
-    /// The value is a constant list of positions at equal distances.
+    /// The value is a constant arithmetic progression of positions.
     Positions(usize),
     /// The value is a constant list of positions.
     Indices(usize),
-    /// These facts hold of every element.
+    /// The facts hold for every element.
     Fact(usize, Facts),
     /// The value has this rank.
     Rank(usize, i64),
-    /// Both values have one shape.
+    /// Both values have the same shape.
     SameShape(usize, usize),
 }
 
 impl Hint {
-    /// The hint about other values; `None` if `value` has none for one.
+    /// Returns the hint with its values mapped by `value`; `None` if one of them has no counterpart.
     fn renumbered(self, value: impl Fn(usize) -> Option<usize>) -> Option<Hint> {
         Some(match self {
             Hint::Constant(own) => Hint::Constant(value(own)?),
@@ -60,7 +60,7 @@ impl Hint {
     }
 }
 
-/// What `pattern` asks of values besides their ops and types.
+/// Returns the constraints of `pattern` other than ops and types.
 pub(super) fn of_pattern(pattern: &Pattern) -> Vec<Hint> {
     let near = pattern.instructions.iter().filter_map(|each| match each {
         Instruction::Near { reg, value } => Some(Hint::Splat(usize::from(*reg), Some(*value))),
@@ -69,8 +69,8 @@ pub(super) fn of_pattern(pattern: &Pattern) -> Vec<Hint> {
     near.collect()
 }
 
-/// Adds what `condition` asks for, alternatives included, to `found`; `lists` are the values that stand
-/// for each list.
+/// Adds the constraints of `condition`, those of alternatives included, to `found`; `lists` are the values of each
+/// list.
 pub(super) fn hints(condition: &Condition, lists: &[Vec<usize>], found: &mut Vec<Hint>) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => {
@@ -147,7 +147,7 @@ fn asked(predicate: &str, arguments: &[Expression]) -> Option<Hint> {
     })
 }
 
-/// The number that a literal is.
+/// Returns the number of a literal.
 pub(super) fn number(expression: Option<&Expression>) -> Option<f64> {
     match expression? {
         Expression::Literal(AttrValue::Int(value)) => Some(*value as f64),
@@ -156,7 +156,7 @@ pub(super) fn number(expression: Option<&Expression>) -> Option<f64> {
     }
 }
 
-/// What a condition asks, in words that name its predicates and functions.
+/// Returns a condition as text, with the names of its predicates and functions and `..` for other arguments.
 pub(super) fn text(condition: &Condition) -> String {
     let list = |parts: &[Condition], word: &str| {
         let parts: Vec<String> = parts.iter().map(text).collect();

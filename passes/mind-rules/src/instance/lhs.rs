@@ -11,14 +11,14 @@ use crate::matching::pattern::{
 use crate::matching::slots::Reg;
 use crate::op_table::{OpIx, OpTable};
 
-/// What a rule looks for: ops over values, which are numbered; the root is value 0.
+/// The left side of a rule: ops over numbered values; the root is value 0.
 #[derive(Clone, Debug)]
 pub struct Lhs<'r> {
-    /// How many values there are, those equal by [`same`](Lhs::same) counted each.
+    /// The number of values; values that [`same`](Lhs::same) equates are counted separately.
     pub values: usize,
-    /// The ops, each before those that compute its operands.
+    /// The ops, each before the ops that compute its operands.
     pub ops: Vec<LhsOp<'r>>,
-    /// Pairs of values that are one.
+    /// Pairs of equal values.
     pub same: Vec<(usize, usize)>,
     /// The types written for values.
     pub types: Vec<(usize, LhsType)>,
@@ -27,40 +27,40 @@ pub struct Lhs<'r> {
 /// An op of a left side.
 #[derive(Clone, Debug)]
 pub struct LhsOp<'r> {
-    /// Its row in the op table.
+    /// Its definition.
     pub def: &'static OpDef,
-    /// Which of its results is looked for.
+    /// The index of the matched result.
     pub nth: usize,
-    /// The value that this is.
+    /// The number of the matched result.
     pub result: usize,
-    /// The values it reads.
+    /// The operands.
     pub operands: Range<usize>,
-    /// One attribute per row of the table entry.
+    /// One pattern for each attribute of the op's definition.
     pub attrs: Vec<LhsAttr<'r>>,
 }
 
 /// An attribute of a left side.
 #[derive(Clone, Copy, Debug)]
 pub enum LhsAttr<'r> {
-    /// Anything; what has one number is one value.
+    /// Any value; attributes with the same number must be equal.
     Named(usize),
-    /// This.
+    /// Exactly this value.
     Fixed(&'r AttrValue),
 }
 
-/// A type written for a value. What has one number is one dtype, extent or list of extents.
+/// A type written for a value. Equal numbers denote the same dtype, extent or list of extents.
 #[derive(Clone, Debug)]
 pub struct LhsType {
     /// The dtype's number.
     pub dtype: Option<usize>,
-    /// The extents; `None` if they are left open.
+    /// The extents; `None` if the type leaves the shape open.
     pub shape: Option<Vec<LhsDim>>,
 }
 
 /// A part of a written shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LhsDim {
-    /// This extent.
+    /// Exactly this extent.
     Fixed(i64),
     /// Any extent.
     Named(usize),
@@ -68,8 +68,8 @@ pub enum LhsDim {
     Rest(usize),
 }
 
-/// The tree behind the instructions of `pattern`, and the values that stand for each of its lists, which
-/// are `listed` each.
+/// Reconstructs the tree from the instructions of `pattern`, with `listed` values for each of its lists, and returns
+/// these values for each list.
 pub(super) fn left<'r>(
     pattern: &'r Pattern,
     table: &OpTable,
@@ -96,7 +96,7 @@ struct LeftBuilder<'r, 't> {
     listed: usize,
     left: Lhs<'r>,
     lists: Vec<Vec<usize>>,
-    /// The value in each register. What each value of a list must be uses its registers anew.
+    /// The value in each register. Registers are reused for each value of a list.
     registers: Vec<usize>,
 }
 
@@ -113,7 +113,7 @@ impl<'r> LeftBuilder<'r, '_> {
                     ..
                 } => {
                     let outs = usize::from(*out)..usize::from(*out) + usize::from(*operands);
-                    // Operands are numbered in a row, also where their registers are used again.
+                    // Operands have consecutive numbers, also where their registers are reused.
                     let first = self.registers.get(outs.start).copied();
                     let first = first.unwrap_or(self.left.values);
                     let row = outs.clone().zip(first..);
@@ -171,7 +171,7 @@ impl<'r> LeftBuilder<'r, '_> {
         }
     }
 
-    /// What each value of a list but the first must be.
+    /// Adds the pattern of each value of a list after the first.
     fn each(&mut self, each: &'r Each) {
         let values = self.lists[usize::from(each.list)].clone();
         for value in values.into_iter().skip(1) {

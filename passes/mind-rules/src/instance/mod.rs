@@ -1,4 +1,4 @@
-//! Rules one by one, for tools that ask what a single rule does.
+//! Access to single rules, for tools that test or explain them.
 
 mod claims;
 mod hints;
@@ -23,7 +23,8 @@ use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
 
 impl RuleSet {
-    /// Every form, in the order of the rule files: one direction of a rule for one of the ops that it is written for.
+    /// Iterates over all forms in the order of the rule files. A form is one direction of a rule for one of the ops
+    /// that it is written for.
     pub fn instances(&self) -> impl ExactSizeIterator<Item = RuleInstance<'_>> {
         let set = self;
         self.rules
@@ -35,11 +36,11 @@ impl RuleSet {
 /// A match of a rule in a module.
 #[derive(Debug)]
 pub struct InstanceMatch {
-    /// Whether each part of the condition holds; `None` if it cannot be told.
+    /// Whether each part of the condition holds; `None` if it is not known.
     pub conditions: Vec<Option<bool>>,
-    /// Whether each alternative of an `or` of the condition holds.
+    /// Whether each alternative of the condition's `or`s holds.
     pub alternatives: Vec<bool>,
-    /// The terms of the right side, each after those it reads, the root last; `None` if one cannot be made.
+    /// The terms of the right side in topological order, the root last; `None` if one of them cannot be built.
     pub terms: Option<Vec<NewTerm>>,
 }
 
@@ -51,37 +52,37 @@ pub struct RuleInstance<'a> {
 }
 
 impl<'a> RuleInstance<'a> {
-    /// The number of the rule.
+    /// Returns the index of the rule.
     pub fn rule(self) -> RuleIx {
         self.rule.name
     }
 
-    /// The rule made ready for matching.
+    /// Returns the compiled form.
     pub fn compiled(self) -> &'a Rule {
         self.rule
     }
 
-    /// The name of the rule.
+    /// Returns the name of the rule.
     pub fn name(self) -> &'a str {
         self.set.name(self.rule.name)
     }
 
-    /// The classes that must be allowed for the rule to act.
+    /// Returns the classes of fast math that must be allowed for the rule to be active.
     pub fn class(self) -> FastMath {
         self.rule.class
     }
 
-    /// The relative error that the class `approx` allows; 0 where none is written.
+    /// Returns the relative error of class `approx`; 0 if the rule states none.
     pub fn tolerance(self) -> f64 {
         self.rule.tolerance
     }
 
-    /// Whether this is `<=>` read from right to left.
+    /// Returns whether the form is the right-to-left direction of `<=>`.
     pub fn reversed(self) -> bool {
         self.rule.reversed
     }
 
-    /// What the matched ops are called as a group, if they are only gathered.
+    /// Returns the kind of group of a fusion; `None` for rules that rewrite.
     pub fn group(self) -> Option<&'static str> {
         match self.rule.effect {
             Effect::Group(kind) => Some(kind),
@@ -89,7 +90,7 @@ impl<'a> RuleInstance<'a> {
         }
     }
 
-    /// The value that is joined over several matches, as a number of [`Lhs`], if the rule joins one.
+    /// Returns the number in [`Lhs`] of the value that a merge rule joins over several matches.
     pub fn joined(self) -> Option<usize> {
         match self.rule.effect {
             Effect::Merge(_, join) => Some(usize::from(join.reg)),
@@ -97,18 +98,18 @@ impl<'a> RuleInstance<'a> {
         }
     }
 
-    /// Whether the rule looks for lists of operands.
+    /// Returns whether the pattern has lists of operands.
     pub fn has_lists(self) -> bool {
         self.rule.pattern.lists > 0
     }
 
-    /// What the rule looks for, each list of operands as a list of `listed`, at least one.
+    /// Returns the left side, with `listed` values (at least one) for each list of operands.
     pub fn left(self, listed: usize) -> Lhs<'a> {
         lhs::left(&self.rule.pattern, &self.set.ops, listed.max(1)).0
     }
 
-    /// What values and types the rule asks for, as far as it says so directly; of the values that
-    /// [`left`](RuleInstance::left) gives for lists of `listed`.
+    /// Returns the constraints on values that the rule states directly. Values are numbered as by
+    /// [`left`](RuleInstance::left) with the same `listed`.
     pub fn hints(self, listed: usize) -> Vec<Hint> {
         let mut found = hints::of_pattern(&self.rule.pattern);
         if let Some(condition) = &self.rule.condition {
@@ -118,13 +119,13 @@ impl<'a> RuleInstance<'a> {
         found
     }
 
-    /// Whether the condition leaves room for values of these dtypes, as far as they are known.
+    /// Returns whether the condition can hold for values of these dtypes; unknown dtypes are `None`.
     pub fn claims(self, dtype_of: impl Fn(usize) -> Option<DType>) -> bool {
         let Some(condition) = &self.rule.condition else {
             return true;
         };
         let Lhs { types, ops, .. } = self.left(1);
-        // An op with a dtype among its attributes has results of it.
+        // The results of an op with a dtype attribute have that dtype.
         let attr = |op: &LhsOp<'_>, slot: usize| {
             let mut rows = op.attrs.iter().zip(op.def.attrs);
             let is_own = |(attr, row): (&LhsAttr<'_>, &AttrDef)| {
@@ -144,7 +145,7 @@ impl<'a> RuleInstance<'a> {
         claims::holds(condition, &typed) != Some(false)
     }
 
-    /// The parts of the condition that all must hold.
+    /// Returns the conjuncts of the condition.
     pub fn parts(self) -> &'a [Condition] {
         match &self.rule.condition {
             None => &[],
@@ -153,13 +154,14 @@ impl<'a> RuleInstance<'a> {
         }
     }
 
-    /// Whether the rule matches results of ops of several, which the e-graph does not hold.
+    /// Returns whether the pattern matches a result of a multi-result op, which the e-graph does not represent.
     pub fn matches_projection(self) -> bool {
         self.rule.pattern.matches_projection(&self.set.ops)
     }
 
-    /// The first match at `root`, a value of the module: whether each [part](RuleInstance::parts) of the condition holds,
-    /// which [alternatives](RuleInstance::taken) do, and what the rule puts there, as for the greedy driver.
+    /// Returns the first match at `root`, a value of the module: whether each [part](RuleInstance::parts) of the
+    /// condition holds, which [alternatives](RuleInstance::taken) hold, and the replacement that the greedy driver
+    /// would build.
     pub fn at(self, g: &Graph, root: ValueId) -> Option<InstanceMatch> {
         let subject = InModule::new(g, &self.set.ops);
         let (mut workspace, mut found) = (Workspace::default(), None);
@@ -195,12 +197,12 @@ impl<'a> RuleInstance<'a> {
         })
     }
 
-    /// The [parts](RuleInstance::parts) of the condition, in words.
+    /// Returns the [parts](RuleInstance::parts) of the condition as text.
     pub fn conditions(self) -> Vec<String> {
         self.parts().iter().map(hints::text).collect()
     }
 
-    /// How many alternatives the condition's `or`s have; see [`taken`](RuleInstance::taken).
+    /// Returns the number of alternatives of the condition's `or`s; see [`taken`](RuleInstance::taken).
     pub fn alternatives(self) -> usize {
         self.rule
             .condition
@@ -208,7 +210,7 @@ impl<'a> RuleInstance<'a> {
             .map_or(0, |condition| claims::alternatives(condition).len())
     }
 
-    /// Which alternatives of the condition's `or`s hold for a match.
+    /// Returns which alternatives of the condition's `or`s hold in a match.
     pub fn taken<S: Subject>(self, scope: &Scope<'_, S>) -> Vec<bool> {
         let condition = self.rule.condition.as_ref();
         condition.map_or_else(Vec::new, |condition| claims::taken(condition, scope))

@@ -1,15 +1,15 @@
-//! Rule files as written.
+//! The abstract syntax tree of rule files.
 
 use mind_diag::Span;
 
-/// A name and its place.
+/// A name and its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Name<'s> {
     pub(crate) text: &'s str,
     pub(crate) span: Span,
 }
 
-/// A part of a rule, in the order of the canonical form.
+/// A clause of a rule, in the order of the canonical form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Clause {
     /// `rule NAME` or `fusion NAME`.
@@ -32,29 +32,29 @@ pub(crate) struct RuleAst<'s> {
     /// The whole rule.
     pub(crate) span: Span,
     pub(crate) name: Name<'s>,
-    /// The parts of the rule as written, with the number of the token that each begins with.
+    /// The clauses in source order, with the index of their first token.
     pub(crate) clauses: Vec<(Clause, usize)>,
     /// The words of `class`, with the tolerance of `approx`.
     pub(crate) class: Option<Vec<Name<'s>>>,
     pub(crate) engine: Option<Name<'s>>,
     pub(crate) phase: Option<Name<'s>>,
-    /// Of a fusion: what the group is called.
+    /// The kind of group of a fusion.
     pub(crate) kind: Option<Name<'s>>,
-    /// Of a fusion: what values stand for.
+    /// The `let` definitions of a fusion.
     pub(crate) lets: Vec<(Name<'s>, Term<'s>)>,
-    /// The ops that `op` stands for, one rule for each.
+    /// The entries of `for op in …`; the rule is instantiated for each op.
     pub(crate) ops: Vec<OpEntry<'s>>,
     pub(crate) condition: Option<CondAst<'s>>,
-    /// The place of the condition.
+    /// The span of the condition.
     pub(crate) condition_span: Span,
-    /// The place of both sides.
+    /// The span of both sides.
     pub(crate) sides: Span,
     pub(crate) body: Body<'s>,
-    /// Why it holds, without the quotes.
+    /// The justification of the rule, without the quotes.
     pub(crate) source: Option<Name<'s>>,
 }
 
-/// An entry of `for op in …`: an op, or a trait with or without the number of operands.
+/// An entry of `for op in …`: an op, or a trait, optionally with an arity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpEntry<'s> {
     pub(crate) name: Name<'s>,
@@ -62,7 +62,7 @@ pub(crate) struct OpEntry<'s> {
     pub(crate) excluded: bool,
 }
 
-/// What a rule says.
+/// The body of a rule.
 #[derive(Clone, Debug)]
 pub(crate) enum Body<'s> {
     /// `lhs => rhs`, or `lhs <=> rhs` when `both`.
@@ -71,11 +71,11 @@ pub(crate) enum Body<'s> {
         rhs: Term<'s>,
         both: bool,
     },
-    /// A pattern whose ops run as one.
+    /// A pattern whose ops are fused into one group.
     Fusion(Term<'s>),
 }
 
-/// A term of a pattern or of what replaces it.
+/// A term of a pattern or a replacement.
 #[derive(Clone, Debug)]
 pub(crate) enum Term<'s> {
     /// `?x` or `?x: 't[m, n]`.
@@ -91,11 +91,11 @@ pub(crate) enum Term<'s> {
         operands: Vec<Operand<'s>>,
         attrs: Vec<(Name<'s>, Expr<'s>)>,
     },
-    /// `any(a, b)`: either, in a fusion.
+    /// `any(a, b)`: one of several terms, in a fusion.
     Any { span: Span, terms: Vec<Term<'s>> },
-    /// `near(0.5)`: a constant of this value within its dtype, in a fusion.
+    /// `near(0.5)`: a constant of this value up to rounding, in a fusion.
     Near { span: Span, number: Name<'s> },
-    /// `like(?x, 0)`: a constant of the type of `?x`; `scalar(?x, 0)`: one of rank 0 and its dtype.
+    /// `like(?x, 0)`: a constant of the type of `?x`; `scalar(?x, 0)`: a constant of rank 0 with its dtype.
     Like {
         span: Span,
         scalar: bool,
@@ -109,14 +109,14 @@ pub(crate) enum Term<'s> {
 pub(crate) enum Operand<'s> {
     /// `?x`, `core.add(?x, ?y)`.
     One(Term<'s>),
-    /// `?xs..`: any number of values; within [`Operand::Each`] one of them at a time.
+    /// `?xs..`: any number of values; within [`Operand::Each`], one value of the list at a time.
     List(Name<'s>),
     /// `core.neg(?xs..) ..`: this term for each value of its lists.
     Each(Term<'s>),
 }
 
 impl Term<'_> {
-    /// Where the term starts.
+    /// Returns the span of the first token of the term.
     pub(crate) fn span(&self) -> Span {
         match self {
             Term::Value { name, .. } | Term::Named { name, .. } | Term::Op { name, .. } => {
@@ -137,9 +137,9 @@ pub(crate) struct TypeAst<'s> {
 /// An extent in a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DimAst<'s> {
-    /// Any extent, the same wherever the name stands.
+    /// Any extent; the same extent wherever the name occurs.
     Named(Name<'s>),
-    /// This extent.
+    /// Exactly this extent.
     Fixed(i64),
     /// Any number of extents.
     Rest(Name<'s>),
@@ -173,7 +173,7 @@ pub(crate) enum Expr<'s> {
     Rest(Name<'s>),
     /// `?xs..`.
     Values(Name<'s>),
-    /// An extent's name, `true` or `false`.
+    /// The name of an extent, `true` or `false`.
     Word(Name<'s>),
     Number(Name<'s>),
     List(Span, Vec<Expr<'s>>),
@@ -184,7 +184,7 @@ pub(crate) enum Expr<'s> {
 }
 
 impl Expr<'_> {
-    /// Where the expression starts.
+    /// Returns the span of the first token of the expression.
     pub(crate) fn span(&self) -> Span {
         match self {
             Expr::Value(name)

@@ -1,4 +1,4 @@
-//! Checking rule files and making rules of them.
+//! Checking and compiling of rule files.
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::opdef::Registry;
@@ -38,19 +38,19 @@ pub(crate) const KINDS: [&str; 14] = [
     "reduction",
 ];
 
-/// What a rule file is checked against.
+/// The context in which a rule file is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadCx<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) table: &'a OpTable,
     pub(crate) vocabulary: &'a Vocabulary,
-    /// Whether rules are tried on drawn modules and compared with those before them. What ships is,
-    /// by tests.
+    /// Whether to run the lints, which evaluate rules on generated modules and compare them with earlier rules. Off for
+    /// the shipped rules because tests lint them.
     pub(crate) lint: bool,
 }
 
-/// The rules of one file, added to `rules` and what they say of themselves to `infos`, each at the place
-/// of its number; as written, to `written`. What is wrong is given back.
+/// Loads the rules of one file: appends the compiled forms to `rules`, a description of each rule to `infos`, at its
+/// [`RuleIx`], and its syntax tree to `written`. Returns the diagnostics.
 pub(crate) fn load<'s>(
     cx: LoadCx<'_>,
     file: &'s SourceFile,
@@ -73,7 +73,7 @@ pub(crate) fn load<'s>(
             let error = Diagnostic::error(rule.name.span, message);
             found.push(match before {
                 Some(span) => error.related(*span, "the first one"),
-                None => error.note("the first one stands in another file"),
+                None => error.note("the first one is in another file"),
             });
             continue;
         }
@@ -121,7 +121,7 @@ pub(crate) fn load<'s>(
     found
 }
 
-/// Adds one rule for each direction and each op that `wanted` accepts by name.
+/// Compiles one form for each direction and for each op whose name `wanted` accepts.
 pub(crate) fn compile(
     rule: &RuleAst<'_>,
     name: RuleIx,
@@ -163,7 +163,7 @@ pub(crate) fn compile(
             let before = found.error_count();
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found);
             if let (Phase::Merge, Some(pattern)) = (info.phase, &mut pattern) {
-                // Where the match's own part lies in what is joined.
+                // The range of the match's own part in the joined value.
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
             }
@@ -213,7 +213,7 @@ pub(crate) fn compile(
                 });
             }
             if found.error_count() > before {
-                // The other ops and directions would say the same.
+                // The other ops and directions would report the same errors.
                 return;
             }
             if let (true, Some(form)) = (cx.lint, rules.last()) {
@@ -223,7 +223,7 @@ pub(crate) fn compile(
     }
 }
 
-/// The effect of a rule that joins a value over several matches.
+/// Returns the effect of a merge rule, which joins a value over several matches.
 fn merge(
     template: Template,
     rhs: &Term<'_>,
@@ -239,7 +239,7 @@ fn merge(
     Some(Effect::Merge(template, join?))
 }
 
-/// Reports what speaks against a form of a rule.
+/// Reports the verdict of the lint of a form.
 fn doubt(verdict: Verdict, rule: &RuleAst<'_>, found: &mut Diagnostics) {
     let error = match verdict {
         Verdict::Fine => return,
@@ -252,7 +252,7 @@ fn doubt(verdict: Verdict, rule: &RuleAst<'_>, found: &mut Diagnostics) {
             Diagnostic::error(rule.sides, message).note(note)
         }
         Verdict::Loops => {
-            let message = format!("rule `{}` acts on its own results for ever", rule.name.text);
+            let message = format!("rule `{}` rewrites its own results forever", rule.name.text);
             let help = "write `engine egraph`, where cost decides between both sides";
             Diagnostic::error(rule.sides, message).help(help)
         }

@@ -1,4 +1,4 @@
-//! Compiling the condition of a rule.
+//! Compilation of conditions.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::ast::{CondAst, Expr, Name};
 use super::names::{Names, unknown};
 use crate::expr::{Comparison, Condition, Kind, PREDICATES, Vocabulary};
 
-/// The condition with its names resolved. Returns `None` if it has a name that is not bound, an unknown predicate or
-/// function, or arguments of the wrong number or kind, after reporting it.
+/// Resolves the names of a condition. Returns `None` if it has an unbound name, an unknown predicate or function, or
+/// arguments of the wrong number or kind, after reporting it.
 pub(super) fn compile(
     condition: &CondAst<'_>,
     names: &mut Names<'_>,
@@ -41,7 +41,7 @@ pub(super) fn compile(
     }
 }
 
-/// A condition on the values of the lists that it names, if it names any, is one on each of them.
+/// Wraps a condition that reads values of lists in [`Condition::Each`], because it must hold for each of them.
 fn each(condition: Option<Condition>, names: &mut Names<'_>) -> Option<Condition> {
     let lists = std::mem::take(&mut names.each);
     let condition = condition?;
@@ -75,8 +75,8 @@ fn compare(
     if !comparable {
         let (left, right) = (left_kind.text(), right_kind.text());
         let message = format!("`{}` cannot compare {left} with {right}", sign.text);
-        let help = "numbers are compared with numbers; for other things of one kind there are `==` and `!=`; \
-                    of values ask `rank(?x)`, `dim(?x, 0)` or `is_splat(?x, 1)`";
+        let help = "numbers are compared with numbers, and other values of one kind only with `==` and `!=`; \
+                    test values with `rank(?x)`, `dim(?x, 0)` or `is_splat(?x, 1)`";
         found.push(Diagnostic::error(sign.span, message).help(help));
         return None;
     }

@@ -1,4 +1,4 @@
-//! The parser's way through the tokens.
+//! The token cursor of the parser.
 
 use mind_diag::Diagnostic;
 
@@ -8,10 +8,10 @@ use super::lex::{Kind, Token};
 /// The deepest nesting of terms and conditions.
 const MAX_DEPTH: usize = 32;
 
-/// What was parsed, or what is wrong.
+/// The result of parsing a node.
 pub(super) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-/// Reads tokens one after the other.
+/// The parser: a cursor over the tokens.
 pub(super) struct Parser<'t, 's> {
     tokens: &'t [Token<'s>],
     at: usize,
@@ -19,7 +19,7 @@ pub(super) struct Parser<'t, 's> {
 }
 
 impl<'t, 's> Parser<'t, 's> {
-    /// A parser at the first of `tokens`, of which the last is the end.
+    /// Creates a parser at the first of `tokens`, of which the last is the end token.
     pub(super) fn new(tokens: &'t [Token<'s>]) -> Parser<'t, 's> {
         Parser {
             tokens,
@@ -28,30 +28,30 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
-    /// The number of the next token.
+    /// Returns the index of the next token.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The next token.
+    /// Returns the next token without consuming it.
     pub(super) fn peek(&self) -> Token<'s> {
         self.tokens[self.at]
     }
 
-    /// The next token, which is passed; the end never is.
+    /// Consumes and returns the next token; the end token is never consumed.
     pub(super) fn next(&mut self) -> Token<'s> {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    /// Whether the next token is this sign or word.
+    /// Returns whether the next token is this sign or word.
     pub(super) fn is(&self, text: &str) -> bool {
         let token = self.peek();
         matches!(token.kind, Kind::Sign | Kind::Word) && token.text == text
     }
 
-    /// Passes the next token if it is this sign or word.
+    /// Consumes the next token if it is this sign or word.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.is(text);
         if found {
@@ -60,7 +60,7 @@ impl<'t, 's> Parser<'t, 's> {
         found
     }
 
-    /// Passes the next token, which must be this sign or word.
+    /// Consumes the next token; errors if it is not this sign or word.
     pub(super) fn expect(&mut self, text: &str) -> Parsed<Token<'s>> {
         if self.is(text) {
             Ok(self.next())
@@ -69,7 +69,7 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
-    /// The error of a token that is not what was expected.
+    /// Returns the error for an unexpected token.
     pub(super) fn unexpected(&self, expected: &str) -> Box<Diagnostic> {
         let token = self.peek();
         let message = match token.kind {
@@ -83,7 +83,7 @@ impl<'t, 's> Parser<'t, 's> {
         })
     }
 
-    /// What was probably meant by the next token, where `expected` should be.
+    /// Returns a help for a common mistake: the next token where `expected` should be.
     fn suggestion(&self, expected: &str) -> Option<&'static str> {
         let token = self.peek();
         Some(match (expected, token.kind, token.text) {
@@ -117,7 +117,7 @@ impl<'t, 's> Parser<'t, 's> {
         })
     }
 
-    /// Passes a word.
+    /// Consumes a word.
     pub(super) fn word(&mut self, expected: &str) -> Parsed<Name<'s>> {
         match self.peek().kind {
             Kind::Word => Ok(name(self.next())),
@@ -125,13 +125,13 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
-    /// Just past the token before the next one.
+    /// Returns the end of the last consumed token.
     pub(super) fn end(&self) -> u32 {
         let before = self.at.checked_sub(1).map(|at| self.tokens[at]);
         before.map_or(0, |token| token.span.end)
     }
 
-    /// Whether the next rule starts here.
+    /// Returns whether the next token starts a rule.
     pub(super) fn at_rule(&self) -> bool {
         let named = self
             .tokens
@@ -140,14 +140,14 @@ impl<'t, 's> Parser<'t, 's> {
         named && (self.is("rule") || self.is("fusion"))
     }
 
-    /// Passes everything up to the next rule.
+    /// Skips to the next rule.
     pub(super) fn skip_to_rule(&mut self) {
         while self.peek().kind != Kind::End && !self.at_rule() {
             self.next();
         }
     }
 
-    /// Guards the stack against deep nesting.
+    /// Runs `parse` one level deeper; errors past the depth limit, which protects the stack.
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} deep");
@@ -160,7 +160,7 @@ impl<'t, 's> Parser<'t, 's> {
         parsed
     }
 
-    /// A number, `inf` included.
+    /// Consumes a number or `inf`.
     pub(super) fn number(&mut self) -> Parsed<Name<'s>> {
         match self.peek() {
             Token {
@@ -176,7 +176,7 @@ impl<'t, 's> Parser<'t, 's> {
     }
 }
 
-/// The token as a name.
+/// Returns the token as a name.
 pub(super) fn name<'s>(token: Token<'s>) -> Name<'s> {
     Name {
         text: token.text,

@@ -1,7 +1,7 @@
-//! Alternatives of a fusion, written out.
+//! Expansion of the alternatives of a fusion.
 //!
-//! `any(a, b)` stands for either term, `let ?x = term` for the term wherever `?x` first stands. Each
-//! combination becomes a pattern of its own.
+//! `any(a, b)` matches either term, and `let ?x = term` is substituted at the first occurrence of `?x`. Each
+//! combination becomes a pattern, for example `any(a, b)` twice becomes four.
 
 use std::cell::Cell;
 
@@ -9,18 +9,18 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Name, Operand, RuleAst, Term};
 
-/// The most patterns that one fusion may stand for.
+/// The largest number of patterns of one fusion.
 const MAX_PATTERNS: usize = 512;
 
-/// The most names that one fusion may define.
+/// The largest number of names that one fusion may define.
 const MAX_LETS: usize = 16;
 
-/// A term without alternatives, and the names of `let` that it has opened.
+/// A term without alternatives, and the names of `let` that were substituted in it.
 type Written<'s> = (Term<'s>, Vec<&'s str>);
 
-/// The patterns that `term`, the body of the fusion `rule`, stands for, without those that hold an op that `wanted` does
-/// not accept by name. Returns `None` if they are more than [`MAX_PATTERNS`], or if it defines more than [`MAX_LETS`]
-/// names, or one twice or in vain, after reporting it.
+/// Expands `term`, the body of the fusion `rule`, into patterns; those with an op that `wanted` rejects by name are
+/// dropped. Returns `None` after reporting an error: more than [`MAX_PATTERNS`] patterns, more than [`MAX_LETS`] names,
+/// or a name that is defined twice or not used.
 pub(super) fn expand<'s>(
     rule: &RuleAst<'s>,
     term: &Term<'s>,
@@ -49,7 +49,7 @@ pub(super) fn expand<'s>(
     let written = expansion.alternatives(term, Vec::new());
     let Some(written) = written else {
         let message = format!(
-            "fusion `{}` stands for more than {MAX_PATTERNS} patterns",
+            "fusion `{}` expands to more than {MAX_PATTERNS} patterns",
             rule.name.text
         );
         let help = "write several fusions of one kind, each with fewer alternatives";
@@ -63,14 +63,14 @@ pub(super) fn expand<'s>(
     };
     let unused = rule.lets.iter().find(|(name, _)| !used(name));
     if let Some((name, _)) = unused.filter(|_| all_wanted.get()) {
-        let message = format!("`?{}` is defined and stands nowhere below", name.text);
+        let message = format!("`?{}` is defined but not used", name.text);
         found.push(Diagnostic::error(name.span, message).help("use it, or drop the line"));
         return None;
     }
     Some(written.into_iter().map(|(term, _)| term).collect())
 }
 
-/// No patterns of their own for `rule` with this left side, which has nothing that only fusions have.
+/// Checks that `rule` with this left side has no construct that is only allowed in fusions, and returns no patterns.
 pub(super) fn no_alternatives<'s>(
     rule: &RuleAst<'s>,
     lhs: &Term<'s>,
@@ -86,7 +86,7 @@ pub(super) fn no_alternatives<'s>(
     }
 }
 
-/// The first `any` or `near` of `term`.
+/// Returns the first `any` or `near` of `term`.
 fn inexact(term: &Term<'_>) -> Option<(&'static str, Span)> {
     match term {
         Term::Any { span, .. } => Some(("any", *span)),
@@ -100,21 +100,23 @@ fn inexact(term: &Term<'_>) -> Option<(&'static str, Span)> {
     }
 }
 
-/// The error about what only fusions may hold: matched ops are their meaning, whatever matched.
+/// Returns the error for a construct that is only allowed in fusions, where the matched ops themselves are run and no
+/// replacement depends on which alternative matched.
 pub(super) fn only_in_fusions(what: &str, span: Span) -> Diagnostic {
-    let message = format!("`{what}` stands in the patterns of fusions only");
+    let message = format!("`{what}` is only allowed in the patterns of fusions");
     Diagnostic::error(span, message).help("write one rule for each case")
 }
 
-/// What alternatives are written out with.
+/// The context of an expansion.
 struct Expansion<'a, 's> {
     lets: &'a [(Name<'s>, Term<'s>)],
-    /// Whether patterns may hold the op of this name.
+    /// Whether patterns may contain the op of this name.
     wanted: &'a dyn Fn(&str) -> bool,
 }
 
 impl<'s> Expansion<'_, 's> {
-    /// The terms that `term` stands for where the names in `opened` are open; `None` if there are too many.
+    /// Returns the expansions of `term` where the names in `opened` are already substituted; `None` if there are too
+    /// many.
     fn alternatives(&self, term: &Term<'s>, opened: Vec<&'s str>) -> Option<Vec<Written<'s>>> {
         match term {
             Term::Value { name, .. } => {
@@ -158,7 +160,7 @@ impl<'s> Expansion<'_, 's> {
                         };
                         let mut alternatives = self.alternatives(term, opened)?.into_iter();
                         while let Some((term, opened)) = alternatives.next() {
-                            // The last alternative needs no copy.
+                            // The last alternative takes the operands and avoids a copy.
                             let is_last = alternatives.len() == 0;
                             let mut operands = if is_last {
                                 std::mem::take(&mut before)

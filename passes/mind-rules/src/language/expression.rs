@@ -1,4 +1,4 @@
-//! Expressions with their names resolved.
+//! Resolution of the names of expressions.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::expr::{Expression, FUNCTIONS, Kind, Number, OF_LISTS, Param, Vocabula
 use crate::matching::slots::Slot;
 
 impl Names<'_> {
-    /// The expression with its names resolved, and what it is. Lists that it names each value of are added
-    /// to [`each`](Names::each). Returns `None` if it has a name that is not bound, an unknown function, or arguments
-    /// of the wrong number or kind, after reporting it.
+    /// Resolves the names of an expression and returns its kind. Lists whose values it reads are added to
+    /// [`each`](Names::each). Returns `None` if it has an unbound name, an unknown function, or arguments of the wrong
+    /// number or kind, after reporting it.
     pub(super) fn expression(
         &mut self,
         expr: &Expr<'_>,
@@ -102,7 +102,7 @@ impl Names<'_> {
         }
     }
 
-    /// The value of an attribute: a word of its set or the name of a dtype, else any expression.
+    /// Resolves the value of an attribute: a word of its set, the name of a dtype, or any other expression.
     pub(super) fn attribute(
         &mut self,
         expr: &Expr<'_>,
@@ -134,7 +134,7 @@ impl Names<'_> {
         Some((Expression::Literal(literal.0), literal.1))
     }
 
-    /// A list, of which the items may be lists of extents too. It is a literal where all items are.
+    /// Resolves a list, whose items may be lists of extents. A list of literals is folded to a literal.
     fn list_of(
         &mut self,
         items: &[Expr<'_>],
@@ -180,7 +180,7 @@ impl Names<'_> {
         }
     }
 
-    /// The arguments of a call of `name`, resolved and checked against `params`.
+    /// Resolves the arguments of a call of `name` and checks them against `params`.
     pub(super) fn arguments(
         &mut self,
         name: Name<'_>,
@@ -243,7 +243,7 @@ fn number(name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)>
         None => {
             found.push(Diagnostic::error(
                 name.span,
-                format!("`{}` is no number", name.text),
+                format!("`{}` is not a number", name.text),
             ));
             None
         }

@@ -1,8 +1,8 @@
-//! Rule files in canonical form.
+//! Formatter of rule files.
 //!
-//! A rule is its head and one line for each clause, in the order of [`Clause`]; an empty line stands between rules.
-//! Comments stay: above the clause that they stand above, or at the end of the line that they end. A comment
-//! within a clause breaks its line.
+//! The canonical form of a rule is its head and one line for each clause, in the order of [`Clause`], with an empty
+//! line between rules. Comments are kept: above the clause that follows them, or at the end of the line that they end.
+//! A comment within a clause breaks its line.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use super::ast::{Clause, RuleAst};
 use super::lex::{Kind, Token, lex};
 use super::parse::parse;
 
-/// What becomes of comments, which mean nothing.
+/// Whether the formatter keeps comments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comments {
-    /// They stay with what they stand at.
+    /// Comments keep their position relative to the code.
     Keep,
-    /// They go.
+    /// Comments are removed.
     Drop,
 }
 
-/// The canonical form of the rule file `text`.
+/// Returns the canonical form of the rule file `text`.
 ///
 /// # Errors
 ///
-/// What is wrong in the syntax of the file. Names are not looked up.
+/// The syntax errors of the file. Names are not resolved.
 pub fn format_rules(text: &str, comments: Comments) -> Result<String, Diagnostics> {
     let mut found = Diagnostics::new();
     let rules = parse(text, &mut found);
@@ -67,21 +67,21 @@ pub fn format_rules(text: &str, comments: Comments) -> Result<String, Diagnostic
     Ok(out)
 }
 
-/// A comment, and where it stands.
+/// A comment and its position.
 #[derive(Clone, Copy, Debug)]
 struct Comment<'s> {
     text: &'s str,
-    /// On the line of the token before it.
+    /// Whether it is on the same line as the token before it.
     trails: bool,
-    /// Below an empty line.
+    /// Whether it follows an empty line.
     apart: bool,
-    /// Above an empty line.
+    /// Whether an empty line follows it.
     before_gap: bool,
-    /// Not at the start of its line.
+    /// Whether it does not start in the first column.
     indented: bool,
 }
 
-/// The comments before each token.
+/// Returns the comments before each token.
 fn gaps<'s>(text: &'s str, tokens: &[Token<'s>], comments: Comments) -> Vec<Vec<Comment<'s>>> {
     let mut start = 0;
     let mut all = Vec::with_capacity(tokens.len());
@@ -96,10 +96,11 @@ fn gaps<'s>(text: &'s str, tokens: &[Token<'s>], comments: Comments) -> Vec<Vec<
     all
 }
 
-/// The comments of the text between two tokens, which holds nothing else; `first` if no token stands before it.
+/// Returns the comments of the text between two tokens; `first` if there is no token before it.
 fn comments_in(gap: &str, first: bool) -> Vec<Comment<'_>> {
     let mut found: Vec<Comment<'_>> = Vec::new();
-    // The last line is that of the token after the gap, the first one that of the token before it.
+    // The first line of the gap ends the line of the token before it, the last one starts the line of the token after
+    // it.
     let last = gap.matches('\n').count();
     let mut apart = false;
     for (number, line) in gap.split('\n').enumerate() {
@@ -133,19 +134,19 @@ struct Printer<'p, 's> {
 }
 
 impl<'p, 's> Printer<'p, 's> {
-    /// How many of the comments before token `at`, at which a rule begins, belong to the rule above: what ends its
-    /// last line, and what is indented right below it.
+    /// Returns the number of comments before token `at`, the first of a rule, that belong to the rule above: a comment
+    /// at the end of its last line and indented comments directly below it.
     fn held(&self, at: usize) -> usize {
         let own = |comment: &&Comment<'_>| comment.trails || (comment.indented && !comment.apart);
         self.gaps[at].iter().take_while(own).count()
     }
 
-    /// The comments before token `at` that do not belong to the rule above.
+    /// Returns the comments before token `at` that do not belong to the rule above.
     fn between(&self, at: usize) -> &'p [Comment<'s>] {
         &self.gaps[at][self.held(at)..]
     }
 
-    /// Comments at the start of lines, below an empty line if something stands above them.
+    /// Prints comments in the first column, after an empty line if `below`.
     fn separated(&mut self, comments: &[Comment<'_>], below: bool) {
         if below {
             self.out.push('\n');
@@ -162,7 +163,7 @@ impl<'p, 's> Printer<'p, 's> {
         }
     }
 
-    /// A rule, of which the tokens end before `end`.
+    /// Prints a rule whose tokens end before `end`.
     fn rule(&mut self, rule: &RuleAst<'_>, end: usize) {
         let starts = rule.clauses.iter().map(|&(_, start)| start);
         let ends = starts.clone().skip(1).chain([end]);
@@ -213,7 +214,7 @@ impl<'p, 's> Printer<'p, 's> {
         self.out.push('\n');
     }
 
-    /// What stands between the token before `at` and that one, both of one clause.
+    /// Prints the gap before token `at` within a clause: a space, or comments.
     fn gap(&mut self, at: usize) {
         const INDENT: &str = "    ";
         let comments = &self.gaps[at];
@@ -237,12 +238,12 @@ impl<'p, 's> Printer<'p, 's> {
     }
 }
 
-/// Whether a blank stands between the last of the tokens `before` and `next`.
+/// Returns whether a space separates the last of the tokens `before` from `next`.
 fn is_spaced(before: &[Token<'_>], next: Token<'_>) -> bool {
     let [.., last] = before else { return false };
     let sign = |token: Token<'_>, text: &str| token.kind == Kind::Sign && token.text == text;
     let is_word = |words: &[&str]| last.kind == Kind::Word && words.contains(&last.text);
-    // In `{axes=$a}`, unlike in `let ?x = term`.
+    // `{axes=$a}` has no spaces around `=`, unlike `let ?x = term`.
     let in_braces = || {
         let braces = before.iter().rev().filter(|token| token.kind == Kind::Sign);
         let mut braces = braces.filter(|token| matches!(token.text, "{" | "}"));
@@ -277,7 +278,7 @@ mod tests {
         format_rules(text, Comments::Keep).expect(text)
     }
 
-    /// What the rules of a text say, without places.
+    /// Returns the debug text of the rules without spans.
     fn meaning(text: &str) -> String {
         let mut found = Diagnostics::new();
         let mut rules = parse(text, &mut found);
@@ -383,7 +384,7 @@ rule b
         assert!(found.is_err_and(|found| found.has_errors()));
     }
 
-    /// Shipped rules with other blanks, and comments anywhere.
+    /// Formats the shipped rules with other whitespace and with comments at random positions.
     #[test]
     fn disfigured_rules_find_their_form_again() {
         let mut rng = Rng::new(7);

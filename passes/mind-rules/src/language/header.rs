@@ -1,4 +1,4 @@
-//! What stands above the terms of a rule: class, engine, phase.
+//! The clauses of a rule that describe it: class, engine, phase.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
@@ -7,16 +7,16 @@ use super::names::unknown;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
-/// Where a rule stands.
+/// The location of a rule.
 #[derive(Clone, Copy)]
 pub(crate) struct RuleLocation<'s> {
     pub(crate) file: &'s str,
-    /// The line of its name, from 1.
+    /// The line of its name, 1-based.
     pub(crate) line: usize,
 }
 
-/// What a rule says of itself; `text` is what its spans are places in. What is wrong is reported, and
-/// something put in its place.
+/// Returns the description of a rule; `text` is the file of its spans. Errors are reported, and a default is used for
+/// the clause, for example the class `exact`.
 pub(crate) fn info(
     rule: &RuleAst<'_>,
     place: RuleLocation<'_>,
@@ -89,7 +89,7 @@ fn engine(rule: &RuleAst<'_>, direction: Direction, found: &mut Diagnostics) -> 
     let refused = match direction {
         Direction::Forward => return engine,
         Direction::Both if engine.in_greedy() => {
-            Some("`<=>` is for the e-graph: the greedy engine would go round in circles")
+            Some("`<=>` is for the e-graph: the greedy engine would not terminate")
         }
         Direction::Group if engine.in_greedy() => Some("a fusion is for the e-graph"),
         Direction::Both | Direction::Group => None,

@@ -1,8 +1,8 @@
-//! Tokens of rule files.
+//! Lexer of rule files.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A word: letters, digits, `_`, and `.`, `-` or `/` between them.
@@ -19,14 +19,14 @@ pub enum Kind {
     Number,
     /// A string, with its quotes.
     Text,
-    /// Anything else: brackets, commas, comparisons, arrows.
+    /// Punctuation: brackets, commas, comparisons, arrows.
     Sign,
     /// The end of the file.
     End,
 }
 
 impl Kind {
-    /// What stands before the text of such a token.
+    /// Returns the mark before the text of a token of this kind.
     pub(crate) fn mark(self) -> &'static str {
         match self {
             Kind::Value => "?",
@@ -38,29 +38,29 @@ impl Kind {
     }
 }
 
-/// A token and its place.
+/// A token and its span.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'s> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The text without a mark.
     pub text: &'s str,
-    /// Where it stands, its mark included.
+    /// The span, mark included.
     pub span: Span,
 }
 
-/// The tokens of a rule file, for tools that show it; what is no token is left out.
+/// Returns the tokens of a rule file, for tools that highlight it; text that is not a token is skipped.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
     lex(text, &mut Diagnostics::new())
 }
 
-/// The tokens of `text`, the last one being the end; what is no token is reported and left out.
+/// Returns the tokens of `text`, with the end token last; text that is not a token is reported and skipped.
 pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> {
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     lex_from(text, start, found)
 }
 
-/// The tokens of `text` from the byte `at` on.
+/// Returns the tokens of `text` from the byte `at` on.
 pub(crate) fn lex_from<'s>(
     text: &'s str,
     mut at: usize,
@@ -68,7 +68,7 @@ pub(crate) fn lex_from<'s>(
 ) -> Vec<Token<'s>> {
     let mut tokens = Vec::with_capacity((text.len() - at) / 4);
     while at < text.len() {
-        // Most blanks, which need no decoding.
+        // A fast path for the most common whitespace, because it does not decode a character.
         if matches!(text.as_bytes()[at], b' ' | b'\n') {
             at += 1;
             continue;
@@ -121,7 +121,7 @@ pub(crate) fn lex_from<'s>(
             },
         };
         if len == mark && mark > 0 {
-            let message = format!("`{}` needs a name behind it", &rest[..len]);
+            let message = format!("`{}` must be followed by a name", &rest[..len]);
             let help = "values are `?x`, attributes `$p`, dtypes `'t`, extents `..s`";
             found.push(Diagnostic::error(span(at, len), message).help(help));
         } else {
@@ -141,8 +141,8 @@ pub(crate) fn lex_from<'s>(
     tokens
 }
 
-/// The error for the text at `at`, which begins with `first` and with no token; the length of what it is
-/// about, and the token that is meant, if that is clear.
+/// Returns the error for the text at `at`, whose first character `first` does not start a token, the length of the
+/// rejected text, and the intended token if it is clear, for example `and` for `&&`.
 fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(Kind, &str)>) {
     const SIGNS: [(&str, Kind, &str); 11] = [
         ("&&", Kind::Word, "and"),
@@ -158,14 +158,14 @@ fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(K
         ("≠", Kind::Sign, "!="),
     ];
     let error = |len: usize| {
-        let message = format!("`{}` starts no token", &rest[..len]);
+        let message = format!("`{}` does not start a token", &rest[..len]);
         Diagnostic::error(span(at, len), message)
     };
     if let Some((sign, kind, meant)) = SIGNS.iter().find(|(sign, ..)| rest.starts_with(sign)) {
         let error = error(sign.len()).did_you_mean(meant);
         return (error, sign.len(), Some((*kind, meant)));
     }
-    // A text of many such characters takes time in proportion to it, because no more is looked at than is reported.
+    // Only the text up to the reported end is scanned, so lexing many such characters takes linear time.
     let quotes = ['“', '”', '„', '‘', '’'];
     let quoted = rest.strip_prefix(quotes).and_then(|inner| {
         let end = inner.find(|c: char| c == '\n' || quotes.contains(&c))?;
@@ -186,7 +186,7 @@ fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(K
     let len = comment.max(first.len_utf8());
     let help = match first {
         '/' => "a comment starts with `#`",
-        ';' => "a rule needs no sign at its end",
+        ';' => "rules are not terminated by a sign; remove it",
         '%' => "values are written `?x`",
         _ => {
             "a rule holds words, `?values`, `$attributes`, `'dtypes`, `..extents`, numbers and strings"
@@ -205,7 +205,7 @@ fn name_len(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// The length of the sign that `text` begins with: a bracket, a comma, a comparison, an arrow.
+/// Returns the length of the punctuation that `text` begins with.
 fn sign_len(text: &[u8]) -> Option<usize> {
     match text {
         [b'<', b'=', b'>', ..] => Some(3),
@@ -216,7 +216,8 @@ fn sign_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A word may hold `.` and `-` where a letter or digit follows, and `/` where a digit follows.
+/// Returns the length of the word at the start of `text`: `.` and `-` belong to it before a letter or digit, `/` before
+/// a digit.
 fn word_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut len = 0;
@@ -235,7 +236,7 @@ fn word_len(text: &str) -> usize {
     len
 }
 
-/// `-0.5`, `1e-5`, `-inf`.
+/// Returns the length of the number at the start of `text`, for example `-0.5`, `1e-5` or `-inf`.
 fn number_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut len = usize::from(bytes[0] == b'-');

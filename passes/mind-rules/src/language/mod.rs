@@ -1,4 +1,4 @@
-//! Rule files: reading, checking, compiling.
+//! The language of rule files: lexer, parser, checker, compiler and formatter.
 
 pub(crate) mod ast;
 mod check;

@@ -1,4 +1,4 @@
-//! What the names of one rule stand for while it is compiled.
+//! The scope of a rule during its compilation.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::attr::AttrKind;
@@ -9,7 +9,7 @@ use crate::expr::Kind;
 use crate::matching::pattern::Part;
 use crate::matching::slots::{Reg, RuleNames, Slot};
 
-/// The most values that a rule may hold.
+/// The largest number of values of a rule.
 const MAX_REGISTERS: usize = 64;
 
 /// The names that the left side of a rule binds.
@@ -18,11 +18,11 @@ pub(super) struct Names<'s> {
     pub(super) values: Vec<(&'s str, Reg)>,
     /// Lists of values.
     pub(super) lists: Vec<(&'s str, Slot)>,
-    /// How many registers are in use.
+    /// The number of registers in use.
     pub(super) registers: usize,
-    /// The lists of which the expression at hand names each value, with the registers for it.
+    /// The lists whose values the current expression reads, with the register for the value.
     pub(super) each: Vec<(Slot, Reg)>,
-    /// Whether the left side holds an error, so that names may be missing for that alone.
+    /// Whether the left side has an error, so a name may be unbound only because of it.
     pub(super) broken: bool,
     pub(super) attrs: Vec<(&'s str, Kind)>,
     pub(super) dtypes: Vec<&'s str>,
@@ -30,7 +30,7 @@ pub(super) struct Names<'s> {
     pub(super) shapes: Vec<&'s str>,
 }
 
-/// The place of `name` in `names`, binding it where it is new.
+/// Returns the slot of `name` in `names`, and binds it if it is new.
 pub(super) fn bind<'s>(names: &mut Vec<&'s str>, name: &'s str) -> Part {
     match names.iter().position(|own| *own == name) {
         Some(at) => Part::Same(at as Slot),
@@ -41,7 +41,7 @@ pub(super) fn bind<'s>(names: &mut Vec<&'s str>, name: &'s str) -> Part {
     }
 }
 
-/// The kind of an attribute in expressions.
+/// Returns the expression kind of an attribute; `None` for literal data, which expressions cannot read.
 pub(super) fn kind_of(kind: AttrKind) -> Option<Kind> {
     Some(match kind {
         AttrKind::Int => Kind::Int,
@@ -57,16 +57,14 @@ pub(super) fn kind_of(kind: AttrKind) -> Option<Kind> {
     })
 }
 
-/// The error for a name that the left side does not bind.
+/// Returns the error for a name that the left side does not bind.
 fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
     let message = format!("`{mark}{}` is not bound by the left side", name.text);
     let error = Diagnostic::error(name.span, message);
     match nearest(name.text, known.iter().copied()) {
         Some(near) => error.did_you_mean(&format!("{mark}{near}")),
         None if known.is_empty() => error.help(match mark {
-            "$" => {
-                "an attribute is bound behind the op that has it, as in `core.sum(?x) {axes=$a}`"
-            }
+            "$" => "an attribute is bound after its op, as in `core.sum(?x) {axes=$a}`",
             "'" => "a dtype is bound by a type, as in `?x: 't`",
             ".." => "extents are bound by a type, as in `?x: 't[..s]`",
             "?" => "values are bound as operands, as in `core.neg(?x)`, and lists as `?xs..`",
@@ -80,7 +78,7 @@ fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
 }
 
 impl<'s> Names<'s> {
-    /// The names, for messages.
+    /// Returns the names for messages.
     pub(super) fn owned(&self) -> RuleNames {
         let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let values = self.values.iter();
@@ -99,7 +97,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The register of `?name`. Returns `None` if the name is not bound, after reporting it.
+    /// Returns the register of `?name`; `None` after reporting that the name is not bound.
     pub(super) fn register(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         let bound = self.values.iter().find(|(own, _)| *own == name.text);
         if bound.is_none() && self.list(name.text).is_some() {
@@ -113,13 +111,13 @@ impl<'s> Names<'s> {
         bound.map(|&(_, reg)| reg)
     }
 
-    /// The slot of the list `?name..`, if the left side binds one.
+    /// Returns the slot of the list `?name..`, if the left side binds one.
     pub(super) fn list(&self, name: &str) -> Option<Slot> {
         let bound = self.lists.iter().find(|(own, _)| *own == name);
         bound.map(|&(_, slot)| slot)
     }
 
-    /// The slot of the list `?name..`. Returns `None` if the name is not bound, after reporting it.
+    /// Returns the slot of the list `?name..`; `None` after reporting that the name is not bound.
     pub(super) fn list_slot(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Slot> {
         let bound = self.list(name.text);
         if bound.is_none() && self.values.iter().any(|(own, _)| *own == name.text) {
@@ -133,7 +131,7 @@ impl<'s> Names<'s> {
         bound
     }
 
-    /// Reports a name that is not bound, unless an error of the left side may be why.
+    /// Reports an unbound name, unless an error in the left side may be the cause.
     pub(super) fn report_unbound(
         &self,
         mark: &str,
@@ -146,7 +144,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The next free register. Returns `None` if the rule has too many values, after reporting it at `place`.
+    /// Allocates a register; `None` after reporting at `place` that the rule has too many values.
     pub(super) fn new_register(&mut self, place: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         if self.registers == MAX_REGISTERS {
             let message = format!("a rule of more than {MAX_REGISTERS} values");
@@ -158,7 +156,7 @@ impl<'s> Names<'s> {
     }
 }
 
-/// The error for a word outside a closed list.
+/// Returns the error for a word that is not in a closed set.
 pub(super) fn unknown<'a>(
     what: &str,
     name: Name<'_>,

@@ -1,4 +1,4 @@
-//! The ops that `for op in …` lists.
+//! Resolution of the ops of `for op in …`.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::builtin;
@@ -10,14 +10,14 @@ use super::names::unknown;
 use super::ops::Ops;
 use crate::op_table::OpIx;
 
-/// A set of ops that the op table defines, by its name in rule files.
+/// A set of ops, defined by a property, with its name in rule files.
 struct OpTrait {
     name: &'static str,
     has: fn(&OpDef) -> bool,
 }
 
-/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over, or if it
-/// is an op of every dialect, which models do not hold.
+/// Every trait. Ops with attributes are excluded because a rule would have to carry the attributes over, and so are the
+/// ops of the built-in dialect, which models do not contain.
 const TRAITS: &[OpTrait] = &[
     OpTrait {
         name: "elementwise",
@@ -27,7 +27,7 @@ const TRAITS: &[OpTrait] = &[
         name: "commutative",
         has: |def| def.has(Trait::Commutative),
     },
-    // Elementwise ops that take no floats.
+    // Elementwise ops that do not accept floats.
     OpTrait {
         name: "bitwise",
         has: |def| {
@@ -35,16 +35,16 @@ const TRAITS: &[OpTrait] = &[
                 && def.has(Trait::Elementwise)
         },
     },
-    // Elementwise ops that fail for some integers; no function fails for floats.
+    // Elementwise ops that fail for some integers, for example a division by zero; for floats every function is total.
     OpTrait {
         name: "partial",
         has: |def| def.scalar.is_some_and(|function| !function.is_total()),
     },
 ];
 
-/// The ops of `entries`, each once: those named in the order written, those of a trait in the order of the op table,
-/// without those that follow `not`. Returns `None` after reporting an unknown op or trait, a trait that no op has, and
-/// a list that excludes all of its ops.
+/// Returns the ops of `entries` without duplicates: named ops in source order, ops of a trait in the order of the op
+/// table, minus the entries after `not`. Returns `None` after reporting an unknown op or trait, a trait without ops, or
+/// an empty result.
 pub(crate) fn listed(
     entries: &[OpEntry<'_>],
     ops: Ops<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn listed(
     Some(all)
 }
 
-/// The ops that `name`, an op or a trait, stands for.
+/// Returns the ops of `name`, an op or a trait.
 fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<OpIx>> {
     let (word, arity) = match name.text.split_once('/') {
         Some((word, arity)) => (word, Some(arity)),

@@ -1,4 +1,4 @@
-//! The ops that a rule may name.
+//! Resolution of op names in rules.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::{OpDef, Registry, Results, nearest};
@@ -7,18 +7,18 @@ use super::ast::Name;
 use crate::expr::Vocabulary;
 use crate::op_table::{OpIx, OpTable};
 
-/// What a rule file may name.
+/// The names that a rule file may use.
 #[derive(Clone, Copy)]
 pub(crate) struct Ops<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) table: &'a OpTable,
-    /// Functions and predicates besides the built-in ones.
+    /// Additional functions and predicates.
     pub(crate) vocabulary: &'a Vocabulary,
-    /// The op that `op` names in a rule written `for` several.
+    /// The op that `op` denotes in the current instance of a rule with `for op in …`.
     pub(crate) op: Option<OpIx>,
 }
 
-/// The op that `text` names, and which of its results: `core.sort.0` is the first one of `core.sort`.
+/// Splits a result index off the name of an op: `core.sort.0` is the first result of `core.sort`.
 pub(crate) fn split_result(text: &str) -> (&str, Option<usize>) {
     let split = text.rsplit_once('.');
     let numbered = split.and_then(|(op, number)| Some((op, number.parse().ok()?)));
@@ -26,7 +26,7 @@ pub(crate) fn split_result(text: &str) -> (&str, Option<usize>) {
 }
 
 impl Ops<'_> {
-    /// The op called `name`. Returns `None` for an unknown op and for one that rules may not name, after reporting it.
+    /// Resolves the op called `name`. Returns `None` after reporting an op that is unknown or not allowed in rules.
     pub(super) fn resolve(
         &self,
         name: Name<'_>,
@@ -57,7 +57,7 @@ impl Ops<'_> {
         };
         let number = self.table.transparent(def);
         if number.is_none() {
-            let message = format!("`{text}` cannot stand in a rule");
+            let message = format!("`{text}` is not allowed in a rule");
             let help = match self.table.projection(def, 0) {
                 Some(_) => format!("name one of its results, as in `{text}.0(...)`"),
                 None => {
@@ -69,7 +69,7 @@ impl Ops<'_> {
         Some((number?, def))
     }
 
-    /// One result of `def`, an op of several.
+    /// Resolves one result of `def`, a multi-result op.
     fn projection(
         &self,
         name: Name<'_>,
@@ -79,7 +79,7 @@ impl Ops<'_> {
     ) -> Option<(OpIx, &'static OpDef)> {
         let number = self.table.projection(def, result);
         if number.is_none() {
-            let message = format!("`{}` cannot stand in a rule", name.text);
+            let message = format!("`{}` is not allowed in a rule", name.text);
             let help = match (def.results, self.table.projection(def, 0)) {
                 (Results::Named(names), Some(_)) => {
                     format!("`{}` has {} results, counted from 0", def.name, names.len())

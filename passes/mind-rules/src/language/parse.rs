@@ -1,4 +1,4 @@
-//! Parsing rule files.
+//! Parser of rule files.
 
 use mind_diag::{Diagnostics, Span};
 
@@ -6,12 +6,12 @@ use super::ast::{Body, Clause, CondAst, Expr, Name, OpEntry, RuleAst, Term};
 use super::cursor::{Parsed, Parser, name};
 use super::lex::{Kind, Token, lex, lex_from};
 
-/// The rules of `text`; what is wrong is reported, and the rule it stands in left out.
+/// Parses the rules of `text`; a rule with a syntax error is reported and skipped.
 pub(crate) fn parse<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<RuleAst<'s>> {
     rules(&lex(text, found), found)
 }
 
-/// The rules of `text` from the byte `at` on, with their places in the whole.
+/// Parses the rules of `text` from the byte `at` on; spans refer to the whole text.
 pub(crate) fn parse_from<'s>(
     text: &'s str,
     at: usize,
@@ -103,7 +103,7 @@ impl<'s> Parser<'_, 's> {
         }
     }
 
-    /// One clause before the rule's terms; false when there is none.
+    /// Parses a clause before the sides of the rule; returns false if the next token does not start one.
     fn clause(&mut self, rule: &mut RuleAst<'s>) -> Parsed<bool> {
         let keyword = self.peek();
         if keyword.kind != Kind::Word {
@@ -136,7 +136,7 @@ impl<'s> Parser<'_, 's> {
             }
             "kind" => {
                 self.next();
-                rule.kind = Some(self.word("what the group is called")?);
+                rule.kind = Some(self.word("the kind of the group")?);
                 Clause::Kind
             }
             "let" => {

@@ -1,4 +1,4 @@
-//! Compiling the right side of a rule.
+//! Compilation of the right side of a rule.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::OpDef;
@@ -13,9 +13,9 @@ use crate::expr::{Expression, Kind};
 use crate::matching::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};
 use crate::matching::slots::{Reg, Slot};
 
-/// The template for `term` over the names that the left side binds. Returns `None` if a name or an op is unknown, if an
-/// attribute is of the wrong kind, or if a type is written though only the left side is matched, not `both`, after
-/// reporting it.
+/// Compiles `term` to a template over the names that the left side binds. Returns `None` after reporting an error: an
+/// unknown name or op, an attribute of the wrong kind, or a written type. Types are allowed only in rules of `both`
+/// directions, because the right side of other rules has the type of the left side.
 pub(super) fn compile(
     term: &Term<'_>,
     names: &mut Names<'_>,
@@ -42,13 +42,13 @@ struct Compiler<'c, 's> {
     ops: Ops<'c>,
     both: bool,
     terms: Vec<TemplateTerm>,
-    /// Within a term for each value of lists: those lists, each with the register of its value.
+    /// Within a term repeated for each value of lists: the lists, with the registers of their current value.
     lists: Option<Vec<(Slot, Reg)>>,
     found: &'c mut Diagnostics,
 }
 
 impl Compiler<'_, '_> {
-    /// The position of the term's template.
+    /// Compiles a term and returns its index in the template.
     fn term(&mut self, term: &Term<'_>) -> Option<usize> {
         let compiled = match term {
             Term::Value { name, ty } => {
@@ -62,7 +62,10 @@ impl Compiler<'_, '_> {
                 TemplateTerm::Register(self.names.register(*name, self.found)?)
             }
             Term::Named { name, .. } => {
-                let message = format!("`?{} @` names what is matched: left side only", name.text);
+                let message = format!(
+                    "`?{} @` names a matched term: it is only allowed on the left side",
+                    name.text
+                );
                 let help = "write the term without its name";
                 self.found
                     .push(Diagnostic::error(name.span, message).help(help));
@@ -145,7 +148,10 @@ impl Compiler<'_, '_> {
                 if variadic {
                     return Some(TemplateOperand::List(list));
                 }
-                let message = format!("`?{}..` stands for any number of operands", name.text);
+                let message = format!(
+                    "`?{}..` is a list, but this op takes a fixed number of operands",
+                    name.text
+                );
                 self.found.push(Diagnostic::error(name.span, message));
                 return None;
             }
@@ -163,8 +169,8 @@ impl Compiler<'_, '_> {
         let lists = self.lists.take().unwrap_or_default();
         compiled?;
         if lists.is_empty() {
-            let message = "this term for each value of which list?";
-            let help = "a term before `..` holds a list, as in `core.neg(?xs..) ..`";
+            let message = "the repeated term has no list";
+            let help = "a term before `..` needs a list, as in `core.neg(?xs..) ..`";
             self.found
                 .push(Diagnostic::error(place, message).help(help));
             return None;
@@ -175,7 +181,7 @@ impl Compiler<'_, '_> {
         })))
     }
 
-    /// The register that holds the value of `list` in turn.
+    /// Returns the register of the current value of `list`.
     fn element(&mut self, name: Name<'_>, list: Slot) -> Option<Reg> {
         let known = self.lists.iter().flatten().find(|(own, _)| *own == list);
         if let Some(&(_, reg)) = known {
@@ -186,7 +192,7 @@ impl Compiler<'_, '_> {
         Some(reg)
     }
 
-    /// One expression per row of the table entry; an attribute that is not written has its default.
+    /// Returns one expression for each attribute of the op's definition; an omitted attribute has its default.
     fn attrs(
         &mut self,
         op: Name<'_>,
@@ -234,7 +240,7 @@ impl Compiler<'_, '_> {
         Some(attrs.into())
     }
 
-    /// Takes the values of lists that the expression just resolved names among those of the term.
+    /// Adds the lists whose values the last resolved expression reads to the lists of the repeated term.
     fn values_of_lists(&mut self, expr: &Expr<'_>) -> Option<()> {
         let each = std::mem::take(&mut self.names.each);
         match &mut self.lists {

@@ -1,4 +1,4 @@
-//! Parsing terms, types and expressions.
+//! Parser of terms, types and expressions.
 
 use mind_diag::Diagnostic;
 
@@ -7,7 +7,7 @@ use super::cursor::{Parsed, Parser, name};
 use super::lex::Kind;
 
 impl<'s> Parser<'_, 's> {
-    /// An expression over attributes, shapes and extents.
+    /// Parses an expression over attributes, shapes and extents.
     pub(super) fn expr(&mut self) -> Parsed<Expr<'s>> {
         let token = self.peek();
         match token.kind {
@@ -41,7 +41,7 @@ impl<'s> Parser<'_, 's> {
         }
     }
 
-    /// Expressions up to `end`, which is eaten.
+    /// Parses comma-separated expressions up to and including `end`.
     fn list(&mut self, end: &str) -> Parsed<Vec<Expr<'s>>> {
         let mut items = Vec::new();
         while !self.eat(end) {
@@ -53,7 +53,7 @@ impl<'s> Parser<'_, 's> {
         Ok(items)
     }
 
-    /// A term of a pattern or of what replaces it.
+    /// Parses a term of a pattern or a replacement.
     pub(super) fn term(&mut self) -> Parsed<Term<'s>> {
         let token = self.peek();
         match token.kind {

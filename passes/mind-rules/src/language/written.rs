@@ -1,4 +1,4 @@
-//! What a rule writes of an op, held against the op's table entry.
+//! Checks of op terms against the definition of the op.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::attr::AttrKind;
@@ -9,8 +9,7 @@ use super::names::{kind_of, unknown};
 use crate::attr_value::AttrValue;
 use crate::expr::Expression;
 
-/// Checks the number of operands written for `def`. A list may be of any length where the op takes any
-/// number.
+/// Checks the number of operands of `def`. A list of operands satisfies a variadic op, whatever its length.
 pub(super) fn check_arity(
     name: Name<'_>,
     def: &'static OpDef,
@@ -41,7 +40,7 @@ pub(super) fn check_arity(
     None
 }
 
-/// Checks the names of the attributes written for `def`.
+/// Checks the names of the attributes given for `def`.
 pub(super) fn check_attrs(
     def: &'static OpDef,
     written: &[(Name<'_>, Expr<'_>)],
@@ -77,7 +76,7 @@ fn unknown_attr<'a>(
     }
 }
 
-/// A literal in the kind that an attribute wants: `[2, 3]` is a shape too, and `1` a float.
+/// Converts a literal to the kind of an attribute: a list of integers to a shape, an integer to a float.
 pub(super) fn coerce(expression: Expression, wanted: AttrKind) -> Expression {
     use mind_ir::types::Dim;
     match (wanted, expression) {
@@ -93,7 +92,7 @@ pub(super) fn coerce(expression: Expression, wanted: AttrKind) -> Expression {
     }
 }
 
-/// Checks that `value` is of the kind that an attribute wants.
+/// Checks that `value` is of the kind of the attribute.
 pub(super) fn check_kind(
     name: Name<'_>,
     wanted: AttrKind,

@@ -1,4 +1,4 @@
-//! Modules that the left side of a rule matches, drawn at random from a fixed seed.
+//! Random modules that the left side of a rule matches, generated from a fixed seed.
 
 use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind};
@@ -15,7 +15,7 @@ use crate::language::ast::{DimAst, Expr, Operand, Term, TypeAst};
 use crate::language::ops::{Ops, split_result};
 use crate::unknown::Unknown;
 
-/// The left side of a rule in a module, over leaves of drawn types.
+/// The left side of a rule instantiated in a module, over leaves of random types.
 pub(super) struct Drawn<'s, 'c> {
     pub(super) g: Graph,
     ops: Ops<'c>,
@@ -28,8 +28,8 @@ pub(super) struct Drawn<'s, 'c> {
 }
 
 impl<'s, 'c> Drawn<'s, 'c> {
-    /// The root of `term` in a module drawn from `seed`; `None` if the types that were drawn do not
-    /// fit the ops.
+    /// Generates a module from `seed` and returns it with the root of `term`; `None` if the random types are not valid
+    /// for the ops.
     pub(super) fn new(term: &Term<'s>, ops: Ops<'c>, seed: u64) -> Option<(Drawn<'s, 'c>, OpId)> {
         let mut drawn = Drawn {
             g: Graph::new(),
@@ -51,8 +51,8 @@ impl<'s, 'c> Drawn<'s, 'c> {
         Some((drawn, root))
     }
 
-    /// The value of a term, which an operand of `class` is; within one that stands for each value of a list, `each` is
-    /// which.
+    /// Builds a term for an operand of `class`; `each` is the index of the value within a term that is repeated for
+    /// each value of a list.
     fn term(
         &mut self,
         term: &Term<'s>,
@@ -131,7 +131,7 @@ impl<'s, 'c> Drawn<'s, 'c> {
         (result < results.len()).then(|| results.get(result))
     }
 
-    /// A value of which only the type is known, drawn within `ty`, for an operand of `class`.
+    /// Builds an opaque value with a random type that satisfies `ty`, for an operand of `class`.
     fn leaf(&mut self, ty: Option<&TypeAst<'s>>, class: Option<OperandClass>) -> Option<ValueId> {
         let dtype = match class {
             Some(OperandClass::Bool) => DType::Bool,

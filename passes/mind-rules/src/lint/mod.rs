@@ -1,5 +1,5 @@
-//! Lints of well-formed rules: sides of different types, rules that can never fire, rules that never end because they
-//! rewrite their own or each other's results.
+//! Lints of well-formed rules: sides of different types, rules shadowed by earlier ones, and rules that rewrite their
+//! own or each other's results forever.
 
 mod draw;
 mod rings;

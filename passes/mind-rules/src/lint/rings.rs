@@ -1,4 +1,4 @@
-//! Rules that act on each other's results for ever.
+//! Lint: rules that rewrite each other's results forever.
 
 use mind_diag::Diagnostic;
 use petgraph::algo::tarjan_scc;
@@ -9,8 +9,11 @@ use crate::language::ast::{Body, RuleAst};
 use crate::language::ops::Ops;
 use crate::matching::pattern::Rule;
 
-/// An error for each set of several rules that the greedy driver would apply to each other's results for ever, at the
-/// first of them that is not among the first `known` of `written`.
+/// Returns an error for each set of two or more rules that the greedy driver would apply to each other's results
+/// forever. It is reported at the first of them that is not among the first `known` of `written`.
+///
+/// Candidates are the strongly connected components of the graph in which a rule points to the rules that match its
+/// results.
 pub(crate) fn rings(
     rules: &[Rule],
     written: &[RuleAst<'_>],
@@ -41,7 +44,7 @@ pub(crate) fn rings(
         let Some(&first) = names.iter().find(|&&name| name >= known) else {
             continue;
         };
-        // One rule alone is reported as such.
+        // A rule that loops by itself is reported by another lint.
         let alone = |at: &usize| loops(forms[*at], &[forms[*at].rule]);
         if names.len() < 2 || ring.iter().any(alone) {
             continue;
@@ -53,7 +56,7 @@ pub(crate) fn rings(
                 .map(|&name| format!("`{}`", written[name].name.text));
             let names: Vec<String> = names.collect();
             let message = format!(
-                "rules {} act on each other's results for ever",
+                "rules {} rewrite each other's results forever",
                 names.join(" and ")
             );
             let help =
@@ -64,7 +67,7 @@ pub(crate) fn rings(
     errors
 }
 
-/// The rewrites of the greedy driver.
+/// Returns the rewrites of the greedy driver.
 fn forms<'a, 's>(
     rules: &'a [Rule],
     written: &'a [RuleAst<'s>],

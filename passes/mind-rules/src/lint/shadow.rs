@@ -1,4 +1,4 @@
-//! Rules that an earlier, more general one leaves nothing to do.
+//! Lint: rules that an earlier, more general rule shadows.
 
 use mind_diag::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use crate::language::ast::{Body, Expr, Operand, RuleAst, Term};
 use crate::ruleset::rule_info::{Channels, Direction, Phase, RuleInfo};
 
-/// A warning for `rule` where one of those `before` matches wherever it does, under no more conditions,
-/// and puts the same in place; in the greedy driver, whatever it puts.
+/// Returns a warning for `rule` if one of the rules `before` matches wherever it does, without a condition, and has the
+/// same replacement. In the greedy driver the replacement may differ, because the first rule that matches wins.
 pub(crate) fn shadowed<'a>(
     (rule, info): (&RuleAst<'_>, &RuleInfo),
     before: impl Iterator<Item = (&'a RuleAst<'a>, &'a RuleInfo)>,
@@ -15,13 +15,13 @@ pub(crate) fn shadowed<'a>(
     let mut before = before;
     let (_, by) = before.find(|other| covers(*other, (rule, info)))?;
     let (name, by_name, file, line) = (&info.name, &by.name, &by.file, by.line);
-    let message = format!("rule `{name}` never has anything left to do after `{by_name}`");
+    let message = format!("rule `{name}` is shadowed by `{by_name}`");
     let note = format!("`{by_name}` at {file}:{line} is as general and does the same");
     let warning = Diagnostic::new(mind_diag::Severity::Warning, rule.name.span, message);
     Some(
         warning
             .note(note)
-            .help("leave it out, or say what is special about it under `where`"),
+            .help("remove it, or restrict the earlier rule with `where`"),
     )
 }
 
@@ -55,14 +55,14 @@ fn covers(
     bound.matches(lhs, own) && (!special_info.engine.in_egraph() || bound.gives(rhs, own_rhs))
 }
 
-/// Whether a rule of phase `general` acts for every target for which one of phase `special` does.
+/// Returns whether a rule of phase `general` is active for every target for which one of phase `special` is.
 fn acts_where(special: Phase, general: Phase) -> bool {
     let acts = |phase: Phase, channels| phase.for_target(channels).is_some();
     let mut targets = [Channels::Last, Channels::First].into_iter();
     targets.all(|channels| acts(general, channels) || !acts(special, channels))
 }
 
-/// What the names of the general rule stand for in the special one.
+/// The substitution that maps the names of the general rule to terms of the special one.
 #[derive(Default)]
 struct Bound<'a> {
     values: FxHashMap<&'a str, &'a Term<'a>>,
@@ -70,7 +70,7 @@ struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    /// Whether `general` matches everything that `special` does.
+    /// Returns whether `general` matches everything that `special` matches, and extends the substitution.
     fn matches(&mut self, general: &'a Term<'a>, special: &'a Term<'a>) -> bool {
         match (general, special) {
             (Term::Value { name, ty: None }, special) => match self.values.get(name.text) {
@@ -123,7 +123,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Whether the right side `general` is `special` once its names are replaced.
+    /// Returns whether the right side `general`, after substitution, is `special`.
     fn gives(&self, general: &Term<'_>, special: &Term<'_>) -> bool {
         match (general, special) {
             (Term::Value { name, .. }, special) => self
@@ -183,7 +183,7 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// The name that a term goes by.
+/// Returns the name of a value or a named term.
 fn names<'s>(term: &Term<'s>) -> Option<&'s str> {
     match term {
         Term::Value { name, .. } | Term::Named { name, .. } => Some(name.text),
@@ -191,7 +191,7 @@ fn names<'s>(term: &Term<'s>) -> Option<&'s str> {
     }
 }
 
-/// Whether two terms of one rule are the same.
+/// Returns whether two terms of one rule are equal.
 fn same(a: &Term<'_>, b: &Term<'_>) -> bool {
     match (a, b) {
         (

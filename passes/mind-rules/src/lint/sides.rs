@@ -1,4 +1,4 @@
-//! Rules whose sides differ in type, and rules that act on their own results.
+//! Lints: sides of different types, and rules that rewrite their own results forever.
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -18,30 +18,31 @@ use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replaceme
 use crate::op_table::OpTable;
 use crate::unknown::Unknown;
 
-/// How many modules are drawn.
+/// The number of random modules.
 const DRAWS: u64 = 400;
 
-/// How many modules on which the sides differ are enough to say that they always do.
+/// The number of modules on which the types of the sides must differ for the rule to be rejected.
 const ENOUGH: usize = 24;
 
-/// How often a rule must act on its own results to be said never to end.
+/// The number of rewrites of its own results after which a rule is assumed not to terminate.
 const ROUNDS: usize = 16;
 
-/// The most ops that are made while a rule acts on its own results.
+/// The largest number of ops created while a rule rewrites its own results.
 const MOST_OPS: usize = 256;
 
-/// What the draws showed.
+/// The result of the lints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// Nothing speaks against the rule.
+    /// No objection.
     Fine,
-    /// The sides had a type each and never the same: one example, as text.
+    /// The types of the sides were never equal; the types of one example.
     Types(String, String),
-    /// The greedy driver would apply it to its own results for ever.
+    /// The greedy driver would apply the rule to its own results forever.
     Loops,
 }
 
-/// Whether the sides of `rule`, whose left one is `left`, can be of one type, and whether the rule ends.
+/// Tests on random modules whether the sides of `rule` can have the same type and whether the rule terminates; `left`
+/// is its left side.
 pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
     let (mut differ, mut example) = (0, None);
     for seed in 0..DRAWS {
@@ -74,7 +75,7 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
     }
 }
 
-/// A rule in one direction and for one op.
+/// A form of a rule: one direction, for one op.
 #[derive(Clone, Copy)]
 pub(super) struct GreedyInstance<'a, 's> {
     pub(super) rule: &'a Rule,
@@ -82,7 +83,8 @@ pub(super) struct GreedyInstance<'a, 's> {
     pub(super) ops: Ops<'a>,
 }
 
-/// Whether `rules` go on acting on what they make where `start` matches, wherever their conditions hold.
+/// Returns whether `rules` rewrite each other's results forever from every match of `start` that was tried. Only
+/// conditions that are evaluated to true allow a rewrite.
 pub(super) fn loops(start: GreedyInstance<'_, '_>, rules: &[&Rule]) -> bool {
     let (mut acted, mut ended) = (0, 0);
     for seed in 0..DRAWS {
@@ -116,7 +118,7 @@ pub(super) fn loops(start: GreedyInstance<'_, '_>, rules: &[&Rule]) -> bool {
     acted > 0 && ended == 0
 }
 
-/// Which of `rules` act on what `start` makes.
+/// Returns which of `rules` match a result of `start`.
 pub(super) fn readers(
     start: GreedyInstance<'_, '_>,
     rules: &[GreedyInstance<'_, '_>],
@@ -145,7 +147,7 @@ pub(super) fn readers(
     (0..rules.len()).filter(|&at| found[at]).collect()
 }
 
-/// The values of the right side at `op`, the root last.
+/// Builds the right side at `op` and returns its values, the root last.
 fn right(
     rule: &Rule,
     table: &OpTable,

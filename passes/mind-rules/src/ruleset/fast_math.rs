@@ -1,19 +1,19 @@
-//! The classes of rewrites that change bits.
+//! Classes of rewrites that may change results.
 
-/// A set of classes beyond the exact one.
+/// A set of fast-math classes. The empty set is the class `exact`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct FastMath(u8);
 
 impl FastMath {
-    /// Same bits, any NaN equal to any NaN.
+    /// Bit-identical results, except that any NaN equals any other.
     pub const EXACT: FastMath = FastMath(0);
-    /// Same but for the sign of zeros.
+    /// The sign of zeros may change.
     pub const NSZ: FastMath = FastMath(1);
-    /// Same bits as long as nothing is NaN or infinite.
+    /// Bit-identical results if no value is NaN or infinite.
     pub const NNAN: FastMath = FastMath(1 << 1);
-    /// Sums and products in another order.
+    /// Sums and products may be reassociated.
     pub const REASSOC: FastMath = FastMath(1 << 2);
-    /// Within a stated relative error.
+    /// Results within a stated relative error.
     pub const APPROX: FastMath = FastMath(1 << 3);
     /// Every class.
     pub const ALL: FastMath = FastMath(0b1111);
@@ -27,7 +27,7 @@ impl FastMath {
         ("approx", FastMath::APPROX),
     ];
 
-    /// The class called `name`.
+    /// Returns the class called `name`.
     pub fn parse(name: &str) -> Option<FastMath> {
         FastMath::NAMES
             .iter()
@@ -35,7 +35,7 @@ impl FastMath {
             .map(|&(_, class)| class)
     }
 
-    /// The names of these classes; `exact` where there are none.
+    /// Returns the names of the classes; `exact` for the empty set.
     pub fn names(self) -> Vec<&'static str> {
         let beyond = FastMath::NAMES
             .iter()
@@ -48,12 +48,12 @@ impl FastMath {
         }
     }
 
-    /// The classes of both.
+    /// Returns the union of both sets.
     pub const fn union(self, other: FastMath) -> FastMath {
         FastMath(self.0 | other.0)
     }
 
-    /// Whether all of `wanted` are among these.
+    /// Returns whether all of `wanted` are in the set.
     pub const fn allows(self, wanted: FastMath) -> bool {
         self.0 & wanted.0 == wanted.0
     }

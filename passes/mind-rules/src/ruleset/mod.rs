@@ -1,4 +1,4 @@
-//! Rules, read from files and checked against the op table.
+//! Rule sets: rules read from files and checked against the op table.
 
 pub(crate) mod fast_math;
 pub(crate) mod rule_info;
@@ -16,7 +16,7 @@ use crate::ruleset::rule_info::RuleInfo;
 use crate::ruleset::rule_info::RuleIx;
 use crate::shipped::{Parsed, SHIPPED, ShippedOps, Wanted};
 
-/// Rules ready to use, with the op table they were checked against.
+/// Compiled rules, with the op table they were checked against.
 #[derive(Debug)]
 pub struct RuleSet {
     pub(crate) ops: OpTable,
@@ -25,16 +25,16 @@ pub struct RuleSet {
     warnings: Vec<SourceErrors>,
 }
 
-/// What is wrong or doubtful in one rule file.
+/// The diagnostics of one rule file.
 #[derive(Debug)]
 pub struct SourceErrors {
-    /// The file, which the spans are places in.
+    /// The file that the spans refer to.
     pub file: SourceFile,
-    /// What was found, in text order.
+    /// The diagnostics in text order.
     pub diagnostics: Diagnostics,
 }
 
-/// What is wrong with rule files: one entry for each that has errors.
+/// The errors of rule files: one entry for each file with errors.
 #[derive(Debug)]
 pub struct RuleErrors(pub Vec<SourceErrors>);
 
@@ -57,16 +57,16 @@ impl fmt::Display for SourceErrors {
 impl std::error::Error for RuleErrors {}
 
 impl RuleSet {
-    /// The rules of `sources`, given as name and text; names are unique over all of them.
+    /// Loads the rules of `sources`, given as name and text; rule names are unique across all of them.
     ///
     /// # Errors
     ///
-    /// All that is wrong, file by file. No rule acts unless every file is right.
+    /// All errors, file by file. A single error rejects the whole set.
     pub fn load(registry: &Registry, sources: &[(&str, &str)]) -> Result<RuleSet, RuleErrors> {
         RuleSet::load_with(registry, sources, &Vocabulary::new())
     }
 
-    /// The same, with words of the program's own.
+    /// Loads rules that may also call the functions and predicates of `vocabulary`.
     ///
     /// # Errors
     ///
@@ -110,18 +110,20 @@ impl RuleSet {
         }
     }
 
-    /// The rules that ship with the compiler.
+    /// Loads the rules that ship with the compiler.
     ///
     /// # Errors
     ///
-    /// `registry` lacks an op that they name.
+    /// If `registry` lacks an op that they name.
     pub fn shipped(registry: &Registry) -> Result<RuleSet, RuleErrors> {
         RuleSet::load(registry, SHIPPED)
     }
 
-    /// The shipped rules among `wanted` that can act on modules whose ops are among `ops`, which is
-    /// [closed](ShippedOps::closed). Such a set does to them what all rules among `wanted` do, but that only fusions read
-    /// what the idiom phase made.
+    /// Loads the shipped rules among `wanted` that can match in modules whose ops are in `ops`, which must be
+    /// [closed](ShippedOps::closed).
+    ///
+    /// On these modules the result equals that of all rules among `wanted`, except that ops created in the idiom phase
+    /// are read only by fusions.
     ///
     /// # Errors
     ///
@@ -161,50 +163,50 @@ impl RuleSet {
         })
     }
 
-    /// The ops that the rules may name.
+    /// Returns the ops that the rules may name.
     pub fn ops(&self) -> &OpTable {
         &self.ops
     }
 
-    /// Every form, ready for matching, in the order of the files.
+    /// Returns every compiled form in the order of the files.
     pub fn compiled(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Whether the rules were checked against the ops of `registry`.
+    /// Returns whether the rules were checked against the ops of `registry`.
     pub fn is_for(&self, registry: &Registry) -> bool {
         let same = |(own, other): (&&'static OpDef, &'static OpDef)| std::ptr::eq(*own, other);
         let defs = self.ops.defs();
         registry.ops().count() == defs.len() && defs.iter().zip(registry.ops()).all(same)
     }
 
-    /// What is doubtful in the files, though no mistake: rules that an earlier one leaves nothing to do.
+    /// Returns the warnings of the files, for example rules that an earlier rule shadows.
     pub fn warnings(&self) -> &[SourceErrors] {
         &self.warnings
     }
 
-    /// Lets only the rules act whose names `keep` accepts; all keep their numbers.
+    /// Keeps only the rules whose names `keep` accepts as active; the indices of all rules stay valid.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         let Self { rules, infos, .. } = self;
         rules.retain(|rule| keep(&infos[rule.name.index()].name));
     }
 
-    /// What a rule says of itself.
+    /// Returns the description of a rule.
     pub fn rule(&self, rule: RuleIx) -> &RuleInfo {
         &self.infos[rule.index()]
     }
 
-    /// What all rules say of themselves, by their [numbers](RuleIx::index).
+    /// Returns the descriptions of all rules, by their [indices](RuleIx::index).
     pub fn infos(&self) -> &[RuleInfo] {
         &self.infos
     }
 
-    /// The name of a rule.
+    /// Returns the name of a rule.
     pub fn name(&self, rule: RuleIx) -> &str {
         &self.rule(rule).name
     }
 
-    /// The names of all rules, in the order of [`infos`](RuleSet::infos).
+    /// Returns the names of all rules, in the order of [`infos`](RuleSet::infos).
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.infos.iter().map(|info| info.name.as_str())
     }

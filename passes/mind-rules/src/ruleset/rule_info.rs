@@ -1,104 +1,104 @@
-//! What a rule says of itself.
+//! Descriptions of rules.
 
 use crate::ruleset::fast_math::FastMath;
 
-/// The number of a named rule in its [`RuleSet`](crate::RuleSet).
+/// The index of a rule in its [`RuleSet`](crate::RuleSet).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RuleIx(pub(crate) u16);
 
 impl RuleIx {
-    /// This number as an index into [`RuleSet::infos`](crate::RuleSet::infos).
+    /// Returns the index into [`RuleSet::infos`](crate::RuleSet::infos).
     pub fn index(self) -> usize {
         self.0.into()
     }
 }
 
-/// What folding constants is called among the rules.
+/// The name of constant folding where rules are listed.
 pub const FOLDING: &str = "fold-constants";
 
-/// What plain grouping is called among the rules.
+/// The name of plain grouping where rules are listed.
 pub const FUSION: &str = "fusion";
 
-/// What a rule says of itself.
+/// The description of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RuleInfo {
     /// Its name, unique over all files.
     pub name: String,
-    /// The file it stands in.
+    /// The name of its file.
     pub file: String,
-    /// The line of its name, from 1.
+    /// The line of its name, 1-based.
     pub line: usize,
-    /// What must be allowed for it to act.
+    /// The fast-math classes that it requires.
     pub class: FastMath,
-    /// The relative error that `approx` admits.
+    /// The relative error of class `approx`.
     pub tolerance: Option<f64>,
-    /// Why it holds, as its `source` says.
+    /// The justification in its `source` clause.
     pub source: Option<String>,
-    /// Which side it puts for which.
+    /// Its direction.
     pub direction: Direction,
-    /// When it acts in the e-graph.
+    /// The phase of the e-graph in which it is active.
     pub phase: Phase,
-    /// Which engines use it.
+    /// The engines that use it.
     pub engine: Engine,
-    /// Both sides as written; of a fusion, its pattern.
+    /// The text of both sides; of a fusion, the text of its pattern.
     pub sides: String,
-    /// The condition as written, without `where`.
+    /// The text of the condition, without `where`.
     pub condition: Option<String>,
-    /// The whole rule as written.
+    /// The text of the whole rule.
     pub text: String,
 }
 
 impl RuleInfo {
-    /// The name of its file without folders and extension.
+    /// Returns the name of its file without directories and extension.
     pub fn topic(&self) -> &str {
         let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
         name.rsplit_once('.').map_or(name, |(topic, _)| topic)
     }
 }
 
-/// Which side a rule puts for which.
+/// The direction of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// The right one for the left one: `=>`.
+    /// `=>`: replaces the left side by the right side.
     Forward,
-    /// Either for the other: `<=>`.
+    /// `<=>`: replaces either side by the other.
     Both,
-    /// None: it names a group of ops.
+    /// A fusion, which groups ops and does not replace them.
     Group,
 }
 
-/// When a rule acts in the e-graph.
+/// A phase of the e-graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
-    /// While the region is made smaller.
+    /// Reduces the size of the region.
     Simplify,
-    /// While layouts are moved about.
+    /// Moves layout changes, for example transposes, through other ops.
     Layout,
-    /// The same, for a target whose convolutions have their channels last.
+    /// [`Layout`](Phase::Layout) for a target with channels-last convolutions.
     ChannelsLast,
-    /// The same, for a target whose convolutions have their channels second.
+    /// [`Layout`](Phase::Layout) for a target with channels-first convolutions.
     ChannelsFirst,
-    /// When one op is made of several that share an operand.
+    /// Merges several ops that share an operand into one.
     Merge,
-    /// While sums and products are regrouped; opt-in.
+    /// Reassociates sums and products; opt-in.
     Reassociate,
-    /// When `fuse` looks for forms that a fusion names: nothing but fusions reads what these rules make.
+    /// Rewrites to the forms that fusions match, in `fuse`. Only fusions read the results of these rules.
     Idiom,
-    /// When groups are named.
+    /// Groups ops.
     Fusion,
 }
 
-/// Where the convolutions of a target have their channels.
+/// The position of the channel axis in the convolutions of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Channels {
-    /// `nhwc`: last.
+    /// `nhwc`: the last axis.
     Last,
-    /// `nchw`: second.
+    /// `nchw`: the second axis.
     First,
 }
 
 impl Phase {
-    /// Every phase that a rule may name, with its name in rule files.
+    /// The phases that a rule may name, with their names in rule files.
     pub const NAMES: [(&'static str, Phase); 7] = [
         ("simplify", Phase::Simplify),
         ("layout", Phase::Layout),
@@ -109,7 +109,8 @@ impl Phase {
         ("idiom", Phase::Idiom),
     ];
 
-    /// The phase of the search in which such a rule acts for a target with these channels; `None` if it does not.
+    /// Returns the phase of the search in which a rule of this phase is active for a target with these channels; `None`
+    /// if it is not active for the target.
     pub fn for_target(self, channels: Channels) -> Option<Phase> {
         match (self, channels) {
             (Phase::ChannelsLast, Channels::Last) | (Phase::ChannelsFirst, Channels::First) => {
@@ -129,31 +130,31 @@ impl Phase {
     }
 }
 
-/// Which engines use a rule.
+/// The engines that use a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// `canonicalize`, which replaces at once.
+    /// `canonicalize`, which replaces each match immediately.
     Greedy,
-    /// `fold` and `fuse`, which choose by cost.
+    /// `fold` and `fuse`, which choose among equivalent forms by cost.
     Egraph,
     /// Both.
     Both,
 }
 
 impl Engine {
-    /// Every engine with its name in rule files.
+    /// The engines with their names in rule files.
     pub const NAMES: [(&'static str, Engine); 3] = [
         ("greedy", Engine::Greedy),
         ("egraph", Engine::Egraph),
         ("both", Engine::Both),
     ];
 
-    /// Whether the e-graph uses the rule.
+    /// Returns whether the e-graph uses the rule.
     pub fn in_egraph(self) -> bool {
         self != Engine::Greedy
     }
 
-    /// Whether the greedy driver uses the rule.
+    /// Returns whether the greedy driver uses the rule.
     pub fn in_greedy(self) -> bool {
         self != Engine::Egraph
     }

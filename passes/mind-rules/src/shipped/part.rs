@@ -1,8 +1,9 @@
-//! Which shipped rules can act on a module.
+//! Selection of the shipped rules that can match in a module.
 //!
-//! Parsing and compiling all rules takes longer than rewriting a small module. A rule can act only where every op of its
-//! left side is in the module, or on the right side of a rule that can act: the files are cut into rules once, a rule is
-//! parsed when the words on its left side that may be ops are names of such ops, and those that can act are compiled.
+//! Parsing and compiling all rules takes longer than rewriting a small module, so only the rules that can match are
+//! compiled. A rule can match only if every op of its left side is in the module or on the right side of a rule that
+//! can match. The build script splits the files into rules and extracts the words that may be ops; a rule is parsed
+//! only if these words are names of available ops.
 
 use mind_ir::OpId;
 use mind_ir::graph::Graph;
@@ -15,12 +16,12 @@ use crate::op_table::OpTable;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::{Engine, RuleInfo};
 
-/// The shipped rules of one engine that may act.
+/// A selection of shipped rules: one engine and a set of classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// The classes that may act beyond the exact one.
+    /// The fast-math classes that are allowed.
     pub classes: FastMath,
-    /// Which of the two engines applies the rules.
+    /// Whether the greedy driver applies the rules, and not the e-graph.
     pub greedy: bool,
 }
 
@@ -29,7 +30,7 @@ impl Wanted {
         self.has_engine(info.engine) && self.classes.allows(info.class)
     }
 
-    /// Whether rules of this engine are among them.
+    /// Returns whether the selection includes rules of this engine.
     pub(super) fn has_engine(self, engine: Engine) -> bool {
         if self.greedy {
             engine.in_greedy()
@@ -39,7 +40,7 @@ impl Wanted {
     }
 }
 
-/// A set of ops, by name: those of modules, and what rules make of them.
+/// A set of op names: the ops of modules, and the ops that rules create from them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShippedOps(
     /// `None` for every op.
@@ -50,7 +51,7 @@ impl ShippedOps {
     /// Every op.
     pub const ALL: ShippedOps = ShippedOps(None);
 
-    /// The ops of `g`, in every body, that rules may name.
+    /// Returns the ops of `g`, nested bodies included, that rules may name.
     pub fn of(g: &Graph, registry: &Registry) -> ShippedOps {
         let table = OpTable::new(registry);
         let is_named = |def: &'static OpDef| {
@@ -60,7 +61,7 @@ impl ShippedOps {
         let mut ops = FxHashSet::default();
         for op in (0..g.op_bound()).map(OpId::new) {
             let def = g.def(op);
-            // In the order of ids a module of any size is read through quickly; what was erased has no parent.
+            // A scan in id order is fast because it is sequential; erased ops have no parent.
             if !seen.contains(&std::ptr::from_ref(def)) && g.parent(op).is_some() {
                 seen.insert(def);
                 if is_named(def) {
@@ -71,14 +72,14 @@ impl ShippedOps {
         ShippedOps(Some(ops))
     }
 
-    /// These ops and all that shipped rules among `wanted` make of them. What rules of the idiom phase make is not among
-    /// them: only fusions read it.
+    /// Adds all ops that the shipped rules among `wanted` can create from these, transitively. Results of the idiom
+    /// phase are not added because only fusions read them.
     #[must_use]
     pub fn closed(self, registry: &Registry, wanted: Wanted) -> ShippedOps {
         self.closed_under(|own| !own.is_late, registry, wanted)
     }
 
-    /// These ops and all that shipped rules among `wanted` make of them that `takes` accepts.
+    /// Adds all ops that the shipped rules among `wanted` that `takes` accepts can create from these, transitively.
     fn closed_under(
         self,
         takes: impl Fn(&Written) -> bool,
@@ -110,14 +111,14 @@ impl ShippedOps {
         }
     }
 
-    /// The ops of both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(self, other: ShippedOps) -> ShippedOps {
         let both = self.0.zip(other.0);
         ShippedOps(both.map(|(own, other)| own.into_iter().chain(other).collect()))
     }
 
-    /// Whether every op of `other` is in this set.
+    /// Returns whether every op of `other` is in the set.
     pub fn covers(&self, other: &ShippedOps) -> bool {
         match (&self.0, &other.0) {
             (None, _) => true,
@@ -126,12 +127,12 @@ impl ShippedOps {
         }
     }
 
-    /// Whether it has the op of this name.
+    /// Returns whether the op of this name is in the set.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.as_ref().is_none_or(|set| set.contains(name))
     }
 
-    /// These ops, and with them those that there are when the last rules among `wanted` act.
+    /// Returns the set, and with it the ops that are available in the late phases of the rules among `wanted`.
     pub(crate) fn met(&self, registry: &Registry, wanted: Wanted) -> MetOps<'_> {
         let late = self.clone();
         MetOps {
@@ -141,20 +142,20 @@ impl ShippedOps {
     }
 }
 
-/// The ops that rules meet in modules of some ops, which are closed.
+/// The ops that rules can match in modules with a closed set of ops.
 pub(crate) struct MetOps<'o> {
     early: &'o ShippedOps,
-    /// What rules of the idiom phase and fusions meet.
+    /// The ops available to the idiom phase and to fusions.
     late: ShippedOps,
 }
 
 impl MetOps<'_> {
-    /// The ops that `rule` meets.
+    /// Returns the ops available to `rule`.
     pub(crate) fn by(&self, rule: &Written) -> &ShippedOps {
         if rule.is_late { &self.late } else { self.early }
     }
 
-    /// The shipped rules among `wanted` that can act, in the order of the files.
+    /// Returns the shipped rules among `wanted` that can match, in the order of the files.
     pub(crate) fn rules(
         &self,
         registry: &Registry,

@@ -10,10 +10,10 @@ use crate::language::listed;
 use crate::language::ops::{Ops, split_result};
 use crate::op_table::OpTable;
 
-/// The terms of a rule, with the ops that it is written for.
+/// A rule, with the ops of its `for op in …`.
 pub(super) struct Sides<'r> {
     rule: &'r RuleAst<'static>,
-    /// What `op` stands for.
+    /// The ops that `op` may denote.
     listed: Vec<&'static str>,
 }
 
@@ -40,7 +40,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// Whether the rule can act, in either direction, where only ops of `set` are.
+    /// Returns whether the rule can match, in either direction, if only the ops of `set` are available.
     pub(super) fn can_act(&self, set: &FxHashSet<&'static str>) -> bool {
         match &self.rule.body {
             Body::Fusion(term) => self.is_possible(term, set),
@@ -50,7 +50,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// Adds to `set` what the rule makes of its ops.
+    /// Adds to `set` the ops that the rule can create from its ops.
     pub(super) fn close(&self, set: &mut FxHashSet<&'static str>) {
         if let Body::Rewrite { lhs, rhs, both } = &self.rule.body {
             if self.is_possible(lhs, set) {
@@ -62,7 +62,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// Whether `term` can match where only ops of `set` are.
+    /// Returns whether `term` can match if only the ops of `set` are available.
     fn is_possible(&self, term: &Term<'static>, set: &FxHashSet<&'static str>) -> bool {
         match term {
             Term::Value { name, .. } => {
@@ -88,7 +88,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// Adds the ops of `term` to `set`; `op` is one that was there.
+    /// Adds the ops of `term` to `set`; `op` is already in it, because the pattern matched it.
     fn add(&self, term: &Term<'static>, set: &mut FxHashSet<&'static str>) {
         match term {
             Term::Named { term, .. } => self.add(term, set),

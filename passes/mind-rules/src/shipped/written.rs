@@ -1,4 +1,4 @@
-//! The shipped files, cut into rules by the build script, each rule parsed when it is first asked for.
+//! The shipped rule files, split into rules by the build script. Each rule is parsed on first use.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -12,38 +12,39 @@ use crate::language::{RuleLocation, header, parse_from};
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::{Engine, RuleInfo};
 
-/// A shipped rule as it is written.
+/// The source of a shipped rule.
 pub(crate) struct Written {
-    /// Which of the files it is in, from 0.
+    /// The index of its file.
     pub(crate) file: usize,
     place: RuleLocation<'static>,
-    /// Where it begins and ends in the text of the file.
+    /// Its byte range in the text of the file.
     bytes: Range<usize>,
     pub(super) name: &'static str,
-    /// The words with a dot on each side from which it may act; ops are among them.
+    /// For each side that can be matched, its words that contain a dot; the ops of the side are among them.
     words: &'static [&'static [&'static str]],
-    /// Whether one word of its sides is enough: a fusion has alternatives.
+    /// Whether one available word of a side is enough, because a fusion has alternatives.
     has_alternatives: bool,
     is_exact: bool,
     engine: Engine,
-    /// Whether it acts after all rules of other phases, in the phase of idioms or as a fusion.
+    /// Whether it is a rule of the idiom phase or a fusion, which run after all other phases.
     pub(super) is_late: bool,
     parsed: OnceLock<Parsed>,
 }
 
-/// What a shipped rule says.
+/// A parsed shipped rule.
 pub(crate) struct Parsed {
     pub(crate) info: RuleInfo,
     pub(crate) rule: RuleAst<'static>,
 }
 
 impl Written {
-    /// Whether it may be among `wanted`; parsing says whether it is.
+    /// Returns false if the rule is certainly not among `wanted`; only parsing decides exactly.
     pub(super) fn may_be(&self, wanted: Wanted) -> bool {
         wanted.has_engine(self.engine) && (self.is_exact || wanted.classes != FastMath::EXACT)
     }
 
-    /// Whether it may act where only ops of `set` are; parsing says whether it can.
+    /// Returns false if the rule certainly cannot match where only the ops of `set` are available; only parsing decides
+    /// exactly.
     pub(super) fn may_act(&self, set: &FxHashSet<&'static str>) -> bool {
         let mut sides = self.words.iter();
         sides.any(|words| {
@@ -59,7 +60,7 @@ impl Written {
     pub(crate) fn parsed(&self) -> &Parsed {
         self.parsed.get_or_init(|| {
             let text = SHIPPED[self.file].1;
-            // Tests hold that there are no mistakes.
+            // Tests ensure that shipped rules have no errors.
             let mut found = Diagnostics::new();
             let rules = parse_from(&text[..self.bytes.end], self.bytes.start, &mut found);
             let rule = rules.into_iter().next().expect("a shipped rule parses");
@@ -71,7 +72,7 @@ impl Written {
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// The names of all shipped rules, in the order of the files.
+/// Returns the names of all shipped rules, in the order of the files.
 pub fn shipped_names() -> impl Iterator<Item = &'static str> {
     WRITTEN.iter().map(|own| own.name)
 }
@@ -93,7 +94,7 @@ mod tests {
             for (whole, cut) in whole.iter().zip(cut) {
                 let own = &cut.parsed().rule;
                 assert_eq!(whole.name.text, cut.name, "{file}");
-                // Clauses hold numbers of tokens, which only the formatter reads.
+                // Clauses hold token indices, which only the formatter reads.
                 let said = |rule: &RuleAst<'_>| {
                     let parts = (
                         &rule.body,

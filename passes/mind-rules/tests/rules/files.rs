@@ -1,4 +1,4 @@
-//! Rule files: what is refused, where and in which words.
+//! Errors in rule files: their locations and messages.
 
 use mind_diag::render_text;
 use mind_rules::{
@@ -8,7 +8,7 @@ use mind_snapshot::snapshot;
 
 use crate::registry;
 
-/// What is wrong with the rule file `text`, as users see it, and how many errors that is.
+/// Returns the errors of the rule file `text` as users see them, and their number.
 fn rendered(text: &str) -> (String, usize) {
     let Err(errors) = RuleSet::load(&registry(), &[("my.rules", text)]) else {
         panic!("{text}\nhas no error")
@@ -20,13 +20,13 @@ fn rendered(text: &str) -> (String, usize) {
     (shown, source.diagnostics.iter().len())
 }
 
-/// What is wrong with each file.
+/// Returns the errors of each file.
 fn files(texts: &[&str]) -> String {
     let shown: Vec<String> = texts.iter().map(|text| rendered(text).0).collect();
     shown.join("\n")
 }
 
-/// The one error of each rule whose lines from the third on are given.
+/// Returns the single error of each rule, given by its lines from the third on.
 fn rules(bodies: &[&str]) -> String {
     let of = |body: &&str| {
         let (shown, count) = rendered(&format!("rule r\nclass exact\n{body}\n"));

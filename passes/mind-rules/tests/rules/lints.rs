@@ -1,11 +1,11 @@
-//! Rules that are well formed and still cannot be right or of use.
+//! Lints of well-formed rules.
 
 use mind_rules::{RuleSet, SHIPPED, SourceErrors};
 use mind_snapshot::snapshot;
 
 use crate::registry;
 
-/// What is found in each source, warnings and errors, each with its notes and its help.
+/// Returns the warnings and errors of each source, with their notes.
 fn found(sources: &[(&str, &str)]) -> Vec<String> {
     let show = |source: &SourceErrors| -> Vec<String> {
         let shown = source.diagnostics.iter().map(|each| {
@@ -26,7 +26,7 @@ fn one(text: &str) -> Vec<String> {
     found(&[("my.rules", text)])
 }
 
-/// What is found in each file.
+/// Returns the diagnostics of each file.
 fn each<const N: usize>(texts: [String; N]) -> String {
     let shown = texts.map(|text| {
         let found = match one(&text) {
@@ -96,15 +96,15 @@ fn rules_that_act_on_each_others_results() {
         "rule a\nclass exact\nengine greedy\nfor op in core.exp, core.abs\nop(?x) => core.relu(?x)\n\
          rule b\nclass exact\nengine greedy\ncore.relu(?x) => core.abs(?x)\n"
             .to_owned(),
-        // One way is no ring, nor is one that the e-graph runs.
+        // One direction is not a cycle, and neither is one that only the e-graph runs.
         greedy(&[to_add, neg_neg]),
         greedy(&three[..2]),
     ]));
-    // Each of two files has a part of a ring.
+    // The cycle spans two files.
     let (first, second) = (rule('a', "greedy", to_add), rule('b', "greedy", to_sub));
     assert_eq!(
         found(&[("a.rules", &first), ("b.rules", &second)]),
-        ["4:1: error: rules `a` and `b` act on each other's results for ever"]
+        ["4:1: error: rules `a` and `b` rewrite each other's results forever"]
     );
     let other = rule('b', "egraph", to_sub);
     assert_eq!(found(&[("a.rules", &first), ("b.rules", &other)]), [""; 0]);

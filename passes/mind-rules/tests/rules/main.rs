@@ -1,4 +1,4 @@
-//! Tests of rule files: what is refused, where and in which words.
+//! Tests of the errors and lints of rule files.
 
 mod files;
 mod lints;

@@ -1,4 +1,4 @@
-//! One way to write attributes: axes counted from the front and sorted, defaults written out.
+//! Canonical forms of attributes: axes are counted from the front and sorted, and defaults are explicit.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -32,30 +32,30 @@ use mind_rewrite::{MatchFailure, RewritePattern, Rewriter};
 use super::declare::patterns;
 
 patterns! {
-    /// Axis lists count from the front, and ascend unless another list goes with them.
+    /// Lists of axes are counted from the front. They are sorted unless another list is parallel to them.
     SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse, Resize] => sort_axes;
 
-    /// A single axis counts from the front.
+    /// A single axis is counted from the front.
     PositiveAxis = "positive-axis" on [
         Softmax, Cumulative, ArgMax, ArgMin, Sort, TopK, Unique, ExtentOf, Gather, GatherElements, ScatterElements,
         Concat, Split, Quantize, Dequantize, Iota, DynamicIota
     ] => positive_axis;
 
-    /// The lists of a product count from the front, and the dtype of the operands is `same`.
+    /// The axes of a product are counted from the front, and a dtype equal to that of the operands is written `same`.
     ListedAxes = "listed-axes" on [DotGeneral] => listed_axes;
 
-    /// A reversing transpose names its permutation.
+    /// A reversing transpose has an explicit permutation.
     ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
 
-    /// A slice of a known extent names its ends.
+    /// A slice of known extents has explicit ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
 
-    /// A window has an entry for each dimension in every list.
+    /// All lists of a window have an entry for each dimension.
     ExplicitWindow = "explicit-window" on [
         Conv, ConvTranspose, ReduceWindow, ArgMaxWindow, PadOp
     ] => explicit_window;
 
-    /// The open extent of a target shape is -1, as every format writes it.
+    /// The open extent of a target shape is -1, as in all text formats.
     OpenExtent = "open-extent" on [
         Reshape, BroadcastTo, DynamicReshape, DynamicBroadcastTo, DynamicIota
     ] => open_extent;
@@ -75,8 +75,8 @@ fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     Ok(())
 }
 
-/// The axes of an op, counted from the front, and ascending unless their sizes are in another list; `None` if they are
-/// so already.
+/// Returns the axes of an op, counted from the front and, unless their sizes are in a parallel list, sorted; `None` if
+/// they are canonical.
 fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let Attr::Ints(axes) = g.attr(op, g.def(op).attr_index("axes")?) else {
         return None;
@@ -97,7 +97,7 @@ fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     Ok(())
 }
 
-/// The axis of an op counted from the front; `None` if it is so already.
+/// Returns the axis of an op, counted from the front; `None` if it is canonical.
 fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
     let def = g.def(op);
     let Attr::Int(axis @ ..0) = g.attr(op, def.attr_index("axis")?) else {
@@ -108,7 +108,7 @@ fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
         Some(Attr::Dims(shape)) => shape.len(),
         _ => g.ty(g.operands(op)[0]).rank(),
     };
-    // A tensor of rank 0 has one scale, whatever the axis.
+    // A tensor of rank 0 has one scale for any axis.
     Some((axis + rank as i64).max(0))
 }
 
@@ -168,7 +168,7 @@ fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     Ok(())
 }
 
-/// The ends of a slice with those of known extents named; `None` if they are already.
+/// Returns the ends of a slice, explicit along known extents; `None` if they are canonical.
 fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let slice = Slice::from_id(op);
     let (ends, shape) = (slice.ends(g), g.ty(slice.input(g)).shape);
@@ -207,7 +207,7 @@ fn explicit_window(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> 
     Ok(())
 }
 
-/// Writes axes and the ends of slices in their canonical form in a module whose ops rules have made.
+/// Canonicalises axes and the ends of slices in a module that was rewritten by rules.
 pub(crate) fn canonical_axes(g: &mut Graph) {
     let ops: Vec<OpId> = g.walk().collect();
     for op in ops {
@@ -255,7 +255,7 @@ fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
 mod tests {
     use super::*;
 
-    /// Asserts that `pattern` is tried on the ops of core for which `has` is true, and on no other.
+    /// Asserts that the roots of `pattern` are exactly the ops of core for which `has` is true.
     fn assert_roots(pattern: &dyn RewritePattern, has: impl Fn(&OpDef) -> bool) {
         let all = mind_core::DIALECT.ops.iter().filter(|def| has(def));
         let expected: Vec<&str> = all.map(|def| def.name).collect();
@@ -264,14 +264,14 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// An op that has an axis among its attributes counts it from the front.
+    /// Axes are counted from the front in every op with an axis attribute.
     #[test]
     fn every_axis_is_canonical() {
         assert_roots(&SortAxes, |def| def.attr_index("axes").is_some());
         assert_roots(&PositiveAxis, |def| def.attr_index("axis").is_some());
     }
 
-    /// An op with operands that has a shape among its attributes writes an open extent in one way.
+    /// Open extents are canonical in every op with operands and a shape attribute.
     #[test]
     fn every_open_extent_is_canonical() {
         assert_roots(&OpenExtent, |def| {

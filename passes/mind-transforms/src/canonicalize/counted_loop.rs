@@ -1,4 +1,4 @@
-//! Loops that count from a constant, by a constant, to a constant: scans over what they count.
+//! Conversion of loops with a known trip count to scans over the values of the induction variable.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{Scan, While, block, keep_declared, yields};
@@ -14,17 +14,17 @@ use mind_rewrite::{MatchFailure, Rewriter, constant_value};
 use super::declare::patterns;
 
 patterns! {
-    /// A loop that counts is a scan over the values of its counter.
+    /// A loop whose induction variable runs from a constant by a constant to a constant is a scan over its values.
     CountedLoop = "counted-loop" on [While] => counted_loop;
 }
 
-/// The most steps of a loop that becomes a scan, which holds the values of its counter in memory.
+/// The maximum trip count of a loop that becomes a scan, because a scan keeps the values of the counter in memory.
 const MOST_STEPS: i128 = 1 << 16;
 
-/// The most steps of a loop whose counter becomes a constant.
+/// The maximum trip count of a loop whose counter values become a constant.
 const FEW_STEPS: i128 = 64;
 
-/// The most bytes of a constant that is an integer.
+/// The size limit in bytes of constants that may be an integer.
 const INTEGER: u64 = 8;
 
 const UNCOUNTED: MatchFailure = MatchFailure("the loop does not count to a constant");
@@ -59,14 +59,15 @@ fn counted_loop(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     rw.replace_all(op, &results)
 }
 
-/// Whether the results of a loop have the types of its carried values, which those of a scan will have.
+/// Returns whether the results of a loop have the types of its carried values, because the results of a scan have
+/// these.
 fn keeps_types(g: &Graph, view: While) -> bool {
     let arguments = g.arguments(block(g, view.id(), 1));
     let mut carried = g.results(view.id()).into_iter().zip(arguments);
     carried.all(|(result, argument)| g.type_id(result) == g.type_id(argument))
 }
 
-/// A scan of the values of the counter that computes the other carried values of a loop.
+/// Creates a scan over the values of the counter, which computes the other carried values of a loop.
 fn scan(
     rw: &mut Rewriter<'_>,
     view: While,
@@ -76,7 +77,7 @@ fn scan(
     let (op, carried) = (view.id(), view.initial(rw).len());
     let arguments: Vec<ValueId> = rw.arguments(block(rw, op, 1)).into_iter().collect();
     let others = (0..carried).filter(|&place| place != counter);
-    // Fixed operands that no step reads stay unless they are constants, because the ops that compute them may fail.
+    // Unused fixed operands are kept unless they are constants, because the ops that compute them may fail.
     let fixed = (carried..arguments.len()).filter(|&place| {
         let source = rw.defining_op(view.operands(rw)[place]);
         let is_constant = source.is_some_and(|source| rw.def(source).has(Trait::Constant));
@@ -101,20 +102,20 @@ fn scan(
     })
 }
 
-/// The carried value of a loop that says when it ends.
+/// The induction variable of a loop, which determines its end.
 struct Counter {
-    /// Which of the carried values it is.
+    /// Its index among the carried values.
     place: usize,
     dtype: DType,
     first: i128,
     step: i128,
-    /// The loop goes on while this holds of the counter and the bound.
+    /// The loop continues as long as this comparison of the counter and the bound holds.
     direction: Direction,
     bound: i128,
 }
 
 impl Counter {
-    /// The counter of a loop; `None` if it has none.
+    /// Returns the counter of a loop; `None` if the trip count does not depend on a counter.
     fn of(g: &Graph, view: While) -> Option<Counter> {
         let op = view.id();
         let compare = g.view::<Compare>(g.defining_op(*yields(g, op, 0).first()?)?)?;
@@ -138,7 +139,8 @@ impl Counter {
         })
     }
 
-    /// How many steps the loop takes; `None` if the counter would overflow before it ends.
+    /// Returns the trip count; `None` if it is not known, for example because the counter overflows before the loop
+    /// ends.
     fn steps(&self) -> Option<i128> {
         let Counter {
             first, step, bound, ..
@@ -174,12 +176,12 @@ impl Counter {
         only(&self.integer(value)) == Some(value)
     }
 
-    /// `value` in the dtype of the counter, modulo 2^width.
+    /// Returns `value` in the dtype of the counter, modulo 2^width.
     fn integer(&self, value: i128) -> Tensor {
         self.integers([value]).with_shape(Vec::new())
     }
 
-    /// A list in the dtype of the counter, modulo 2^width.
+    /// Returns a list in the dtype of the counter, modulo 2^width.
     fn integers(&self, values: impl IntoIterator<Item = i128>) -> Tensor {
         fn of<T: Num>(values: impl IntoIterator<Item = i128>) -> Tensor {
             let values: Vec<T> = values.into_iter().map(T::from_i128).collect();
@@ -188,8 +190,8 @@ impl Counter {
         with_num!(self.dtype, T => of::<T>(values), else unreachable!("a counter is an integer"))
     }
 
-    /// The values of the counter, step by step: a constant if there are few, else ops before `op`, which wrap where an
-    /// index is too large for the dtype.
+    /// Returns the values of the counter in all steps. They are a constant if there are few, else computed by ops
+    /// before `op`, which wrap if an index does not fit the dtype.
     fn values(
         &self,
         op: OpId,
@@ -214,19 +216,19 @@ impl Counter {
     }
 }
 
-/// Which argument of a region `value` is.
+/// Returns the index of `value` among the arguments of a region.
 fn argument(g: &Graph, view: While, region: usize, value: ValueId) -> Option<usize> {
     let arguments = g.arguments(block(g, view.id(), region));
     arguments.into_iter().position(|own| own == value)
 }
 
-/// Which of the carried values `value` is in a region.
+/// Returns the index of `value`, a region argument, among the carried values.
 fn carried(g: &Graph, view: While, region: usize, value: ValueId) -> Option<usize> {
     let place = argument(g, view, region, value);
     place.filter(|&place| place < view.initial(g).len())
 }
 
-/// The integer that `value` is in a region: a constant there, or a fixed operand that is one.
+/// Returns the value of an integer in a region, if it is a constant there or a fixed operand that is a constant.
 fn known(g: &Graph, view: While, region: usize, value: ValueId) -> Option<i128> {
     match argument(g, view, region, value) {
         None => integer(g, value),
@@ -235,7 +237,7 @@ fn known(g: &Graph, view: While, region: usize, value: ValueId) -> Option<i128> 
     }
 }
 
-/// What each step adds to a carried value.
+/// Returns the constant that each step adds to a carried value.
 fn step(g: &Graph, view: While, place: usize) -> Option<i128> {
     let next = g.defining_op(*yields(g, view.id(), 1).get(place)?)?;
     let is_counter = |value: ValueId| carried(g, view, 1, value) == Some(place);
@@ -251,13 +253,13 @@ fn step(g: &Graph, view: While, place: usize) -> Option<i128> {
     added(rhs).filter(|_| subtracts).map(|step| -step)
 }
 
-/// The integer of rank 0 that a constant is.
+/// Returns the value of a constant integer of rank 0.
 fn integer(g: &Graph, value: ValueId) -> Option<i128> {
     let tensor = constant_value(g, value, INTEGER)?;
     only(&tensor).filter(|_| tensor.rank() == 0)
 }
 
-/// The only element of an integer tensor.
+/// Returns the only element of an integer tensor.
 fn only(tensor: &Tensor) -> Option<i128> {
     fn of<T: Num>(tensor: &Tensor) -> Option<i128> {
         match tensor.elements::<T>() {

@@ -1,6 +1,6 @@
-//! The form that patterns are declared in.
+//! The macro that declares patterns.
 
-/// Declares patterns: a type for each, and `add`, which puts them into a set.
+/// Declares patterns: a type for each, and `add`, which adds them to a set.
 macro_rules! patterns {
     ($($(#[doc = $doc:literal])* $view:ident = $name:literal on [$($root:ty),+] => $rewrite:expr;)*) => {
         $(

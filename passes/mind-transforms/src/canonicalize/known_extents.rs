@@ -1,4 +1,5 @@
-//! Ops that are given constant extents have these, and so has all that follows from them.
+//! Replaces ops with extents at run time by ops with a static shape if their extents are constants, and propagates the
+//! shapes.
 
 use mind_core::eval::bounds::indices;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -12,16 +13,18 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{OpId, Ty, ValueId};
 use mind_rewrite::constant_value;
 
-/// The most ops that are tried by themselves where not all of them can have their extents.
+/// The maximum number of ops that are tried one by one if not all of them can be replaced together.
 const MOST_ALONE: usize = 16;
 
-/// The most bytes of a list of extents.
+/// The size limit in bytes of a list of extents.
 const LIST: u64 = 1 << 10;
 
-/// Puts `Reshape`, `BroadcastTo` and `Iota` in the place of ops that are given constant extents, and finds the types of
-/// all values again; how many. With `keeps_outputs` outputs keep their types, as what a region yields must.
+/// Replaces dynamic ops with constant extents by `Reshape`, `BroadcastTo` and `Iota`, and infers the types of all
+/// values again. Returns the number of replaced ops. If `keeps_outputs`, the types of outputs are unchanged, which is
+/// required for the values that a region yields.
 ///
-/// Extents that do not fit, or that a loop opens for values which change theirs, stay as they are.
+/// Ops are kept if their extents do not fit, or if a loop requires an unknown extent because a carried value changes
+/// its shape.
 pub(super) fn narrow(g: &mut Graph, config: &VerifyConfig, keeps_outputs: bool) -> usize {
     let ops: Vec<OpId> = g.walk().filter(|&op| known(g, op).is_some()).collect();
     if ops.is_empty() {
@@ -44,7 +47,7 @@ pub(super) fn narrow(g: &mut Graph, config: &VerifyConfig, keeps_outputs: bool) 
     count
 }
 
-/// The extents that an op is given, where they are constants which its attribute admits.
+/// Returns the extents of a dynamic op if they are constants that its shape attribute allows.
 fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
     let reshape = g.view::<DynamicReshape>(op);
     let reshape = reshape.map(|own| (own.extents(g), own.shape(g)));
@@ -57,14 +60,14 @@ fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
     let admits = |(&dim, &extent): (&Dim, &i64)| match dim {
         Dim::Fixed(-1) | Dim::Dynamic => extent >= 0,
         Dim::Fixed(own) => own == extent,
-        // Whether the dimension has this extent is for the run to say.
+        // Whether the dimension has this extent is checked at run time.
         Dim::Symbol(_) => false,
     };
     let fits = extents.len() == shape.len() && shape.iter().zip(&extents).all(admits);
     fits.then(|| extents.into_iter().map(Dim::Fixed).collect())
 }
 
-/// The module with the ops that have a shape in the place of `ops`; `None` if it breaks a rule.
+/// Returns the module with `ops` replaced by ops with a static shape; `None` if it is invalid.
 fn narrowed(g: &Graph, ops: &[OpId], config: &VerifyConfig, keeps_outputs: bool) -> Option<Graph> {
     let types = |g: &Graph| -> Vec<Option<Ty>> {
         g.outputs().iter().map(|&value| g.type_id(value)).collect()
@@ -90,7 +93,7 @@ fn narrowed(g: &Graph, ops: &[OpId], config: &VerifyConfig, keeps_outputs: bool)
     Some(g)
 }
 
-/// The op with this shape before one that is given it.
+/// Creates the op with this static shape before a dynamic op.
 fn fixed(g: &mut Graph, op: OpId, shape: &[Dim]) -> Option<ValueId> {
     let reshape = g.view::<DynamicReshape>(op).map(|own| own.input(g));
     let broadcast = g.view::<DynamicBroadcastTo>(op).map(|own| own.input(g));

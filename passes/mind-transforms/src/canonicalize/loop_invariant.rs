@@ -1,4 +1,4 @@
-//! What a loop computes again in every step though it never changes, before the loop.
+//! Loop-invariant code motion out of scans.
 
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::control::{Scan, block, keep_declared, steps};
@@ -14,22 +14,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::declare::patterns;
 
 patterns! {
-    /// What a scan computes of its fixed operands alone is computed before it, and fixed itself.
+    /// Values that depend only on fixed operands are computed before the scan and become fixed operands.
     LoopInvariant = "loop-invariant" on [Scan] => loop_invariant;
 }
 
-/// Bytes that a value may have beyond those of what it is computed from, to be kept and not computed in each step.
+/// The size in bytes up to which a value is hoisted even if it is larger than its operands.
 const GROWTH: u64 = 1024;
 
 fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let view = Scan::from_id(op);
-    // What is computed in steps alone may fail, which it may not where there is no step.
+    // Hoisted ops may fail, which they must not if the scan has zero steps.
     if !matches!(steps(view, rw), Ok(Dim::Fixed(1..))) {
-        return Err(MatchFailure("the scan may have no step"));
+        return Err(MatchFailure("the scan may have zero steps"));
     }
     let invariants = Invariants::of(rw, view);
     if invariants.kept.is_empty() {
-        return Err(MatchFailure("each step computes something else"));
+        return Err(MatchFailure(
+            "no op that is worth hoisting is loop-invariant",
+        ));
     }
     let body = block(rw, op, 0);
     let arguments: Vec<ValueId> = rw.arguments(body).into_iter().collect();
@@ -70,12 +72,12 @@ fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     rw.replace_all(op, &results)
 }
 
-/// What leaves a loop.
+/// The loop-invariant ops of a scan.
 struct Invariants {
     body: mind_ir::BlockId,
-    /// The ops that stay there no longer.
+    /// The ops that leave the body.
     ops: FxHashSet<OpId>,
-    /// What steps read of their results.
+    /// Their results that the remaining body reads.
     kept: Vec<ValueId>,
 }
 
@@ -85,7 +87,7 @@ impl Invariants {
         let candidates = computed_of_fixed(g, view);
         let mut ops: FxHashSet<OpId> = candidates.iter().copied().collect();
         let mut kept = Vec::new();
-        // Readers first: an op leaves with all that only it reads.
+        // Users first, because an op also leaves the body if all of its users do.
         for &op in candidates.iter().rev() {
             let results = g.results(op).into_iter();
             let stays = |&value: &ValueId| g.uses(value).any(|(reader, _)| !ops.contains(&reader));
@@ -103,7 +105,7 @@ impl Invariants {
         Invariants { body, ops, kept }
     }
 
-    /// The ops that compute what is kept, in order.
+    /// Returns the ops that compute the kept values, in order.
     fn sources(&self, g: &Graph) -> Vec<OpId> {
         let mut needed: FxHashSet<ValueId> = self.kept.iter().copied().collect();
         let ops: Vec<OpId> = g.ops(self.body).collect();
@@ -122,7 +124,7 @@ impl Invariants {
     }
 }
 
-/// The ops of a scan that read fixed operands and constants alone, in order.
+/// Returns the ops of a scan that depend only on fixed operands and constants, in order.
 fn computed_of_fixed(g: &Graph, view: Scan) -> Vec<OpId> {
     let body = block(g, view.id(), 0);
     let first = view.operands(g).len() - view.fixed(g).len();
@@ -150,8 +152,8 @@ fn computed_of_fixed(g: &Graph, view: Scan) -> Vec<OpId> {
     ops
 }
 
-/// Whether reading results of an op costs steps less than computing them: what only says where elements stand costs
-/// nothing, and what is larger than its operands is sooner computed than read.
+/// Returns whether reading results of an op in each step is cheaper than computing them. It is not for layout-only ops,
+/// because they cost nothing, and for results larger than the operands, because computing them takes less bandwidth.
 fn is_worth_keeping(g: &Graph, op: OpId, results: &[ValueId]) -> bool {
     let size = |values: &[ValueId]| {
         let sizes = values.iter().map(|&value| bytes(g, value));
@@ -166,7 +168,7 @@ fn is_worth_keeping(g: &Graph, op: OpId, results: &[ValueId]) -> bool {
     !is_view && size(results) <= size(g.operands(op)).max(GROWTH)
 }
 
-/// The bytes of a value whose extents are known.
+/// Returns the size in bytes of a value; `None` if an extent is unknown.
 fn bytes(g: &Graph, value: ValueId) -> Option<u64> {
     let ty = g.ty(value);
     let extents = ty.shape.iter().map(|dim| match dim {

@@ -1,4 +1,4 @@
-//! The canonical form: one way to write a thing, where several mean the same.
+//! The canonical form, which represents equivalent modules in the same way.
 
 mod attrs;
 mod counted_loop;
@@ -20,9 +20,9 @@ use mind_rewrite::{GreedyConfig, GreedyReport, PatternSet, apply};
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "canonicalize",
     alias: Some("canonicalise"),
-    summary: "Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, \
-              merges chains of transposes and reshapes, orders commutative operands, puts constant extents \
-              in the place of `?`, writes out defaults and types",
+    summary: "Folds constants, removes dead ops, applies identities that are exact in IEEE arithmetic, merges chains \
+              of transposes and reshapes, orders commutative operands, replaces `?` by constant extents, writes out \
+              defaults and types",
     example: "--canonicalize=fold-constants=false",
     options: &[OptionInfo {
         name: "fold-constants",
@@ -45,7 +45,7 @@ impl Canonicalize {
         Canonicalize { greedy }
     }
 
-    /// Rewrites to the fixpoint of the patterns.
+    /// Applies the patterns to a fixed point.
     fn apply(
         &self,
         g: &mut Graph,
@@ -60,7 +60,7 @@ impl Canonicalize {
     }
 }
 
-/// The patterns written in Rust.
+/// Returns the patterns that are written in Rust.
 pub(crate) fn patterns() -> PatternSet {
     let mut set = PatternSet::new();
     attrs::add(&mut set);
@@ -99,14 +99,14 @@ impl Pass for Canonicalize {
     }
 }
 
-/// Orders commutative operands and writes attributes in canonical form: rules leave swapped operands, write ends of slices
+/// Orders commutative operands and canonicalises attributes, because rules may swap operands, leave the ends of slices
 /// open and count axes from the end.
 pub fn canonical(g: &mut Graph) {
     order::order_operands(g);
     attrs::canonical_axes(g);
 }
 
-/// Writes the type of every value that has none written, which changes no op.
+/// Declares the types of all values without a declared type. No op changes.
 fn declare_types(g: &mut Graph) {
     let ops: Vec<_> = g.walk().collect();
     for op in ops {

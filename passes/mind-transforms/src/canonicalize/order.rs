@@ -4,9 +4,9 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
 
-/// Orders the operands of commutative ops as the values are defined, whatever format and numbers the module
-/// came with: the arguments of a body first, then results in the order of the ops. Returns how many ops
-/// changed.
+/// Orders the operands of commutative ops by the position of their definitions, so that the result does not depend on
+/// the format and numbers of the module. The arguments of a body come first, followed by results in the order of the
+/// ops. Returns the number of ops that changed.
 pub(crate) fn order_operands(g: &mut Graph) -> usize {
     let positions = positions(g);
     let ops: Vec<OpId> = g.walk().collect();
@@ -15,7 +15,7 @@ pub(crate) fn order_operands(g: &mut Graph) -> usize {
         .count()
 }
 
-/// Orders the operands of `op`, if it is commutative; whether they changed places.
+/// Orders the operands of `op` if it is commutative. Returns whether they were swapped.
 pub(crate) fn order(g: &mut Graph, op: OpId, positions: &[u32]) -> bool {
     let key = |value: ValueId| positions[value.index()];
     let is_out_of_order = match *g.operands(op) {
@@ -28,7 +28,7 @@ pub(crate) fn order(g: &mut Graph, op: OpId, positions: &[u32]) -> bool {
     is_out_of_order
 }
 
-/// For each value, how many values are defined before it.
+/// Returns for each value the number of values that are defined before it.
 pub(crate) fn positions(g: &Graph) -> Vec<u32> {
     let mut positions = vec![0; g.value_bound()];
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! Rules from files as patterns.
+//! Patterns for rules from rule files.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,11 +14,11 @@ use smallvec::SmallVec;
 
 use crate::rules::{classes, greedy_for_module};
 
-/// Adds the rules for the greedy driver that can act on `g`: the shipped ones and those of the user's files.
+/// Adds the rules for the greedy driver that can match in `g`, from the shipped rule files and those of the user.
 ///
 /// # Errors
 ///
-/// What is wrong with a rule file.
+/// If a rule file is invalid.
 pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Result<(), PassError> {
     let rules = greedy_for_module(g, cx)?;
     let enabled = |form: &GreedyRule| cx.rewriting.enables(rules.name(rules.rule_of(*form)));
@@ -30,18 +30,18 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
     Ok(())
 }
 
-/// One form of a rule.
+/// A form of a rule, as a pattern.
 pub(crate) struct RulePattern {
     class: String,
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
     form: GreedyRule,
-    /// Those of all rules: one acts at a time.
+    /// Shared by all rules, because only one is applied at a time.
     buffers: Rc<RefCell<ReplacementBuffers>>,
 }
 
 impl RulePattern {
-    /// The form `form` of one of `rules`, with the buffers of all patterns of one run.
+    /// Returns the pattern for the form `form` of one of `rules`. All patterns of a run share `buffers`.
     pub(crate) fn new(
         rules: Arc<RuleSet>,
         form: GreedyRule,

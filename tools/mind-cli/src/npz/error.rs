@@ -1,27 +1,27 @@
-//! Why archives and arrays are refused.
+//! Errors of archives and arrays.
 
 use mind_ir::types::{DType, MAX_RANK};
 use thiserror::Error;
 use zip::result::ZipError;
 
-/// Why an archive cannot be read or written.
+/// Error of reading or writing an archive.
 #[derive(Debug, Error)]
 pub enum NpzError {
-    /// It is not a zip archive, or a broken one.
+    /// It is not a valid zip archive.
     #[error("not an npz archive: {0}")]
     Archive(#[from] ZipError),
-    /// A member is not named as arrays are.
+    /// The name of a member does not end in `.npy`.
     #[error("member `{0}` is not an array: its name does not end in `.npy`")]
     NotAnArray(String),
-    /// Two members are for one array.
+    /// Two members have the same name.
     #[error("the archive holds two arrays or more of one name")]
     Repeated,
-    /// An array is broken.
+    /// An array is invalid.
     #[error("array `{name}`: {error}")]
     Array {
-        /// The array's name.
+        /// The name of the array.
         name: String,
-        /// What is wrong with it.
+        /// The error.
         error: NpyError,
     },
     /// Writing failed.
@@ -29,28 +29,28 @@ pub enum NpzError {
     Write(#[from] std::io::Error),
 }
 
-/// Why an array cannot be read.
+/// Error of reading an array.
 #[derive(Debug, Error)]
 pub enum NpyError {
-    /// It does not start as arrays do.
+    /// The magic number is missing.
     #[error("not an .npy array")]
     Magic,
-    /// It is of a later version of the format.
+    /// The version of the format is not supported.
     #[error("version {0}.{1} of the format is not supported")]
     Version(u8, u8),
-    /// It ends inside its header.
+    /// The array ends within its header.
     #[error("the header is cut off")]
     Truncated,
-    /// The header does not say what it must.
+    /// The header is invalid.
     #[error("malformed header: {0}")]
     Header(String),
-    /// The elements are of a type that tensors do not have.
-    #[error("dtype {0} has no counterpart")]
+    /// Tensors do not support the dtype.
+    #[error("dtype {0} is not supported")]
     DType(String),
     /// There are too many dimensions.
     #[error("rank {0} is above {MAX_RANK}")]
     Rank(usize),
-    /// It would take more memory than is allowed.
+    /// The array exceeds the memory limit.
     #[error("shape {shape:?} of {dtype} needs more than the {left} bytes left of the memory limit")]
     TooLarge {
         /// Extents.
@@ -60,7 +60,7 @@ pub enum NpyError {
         /// The bytes left.
         left: u64,
     },
-    /// There are more or fewer elements than the shape holds.
+    /// The number of elements does not match the shape.
     #[error("shape {shape:?} of {dtype} needs {expected} bytes, found {found}")]
     Size {
         /// Extents.
@@ -69,7 +69,7 @@ pub enum NpyError {
         dtype: DType,
         /// The bytes that the shape needs.
         expected: u64,
-        /// The bytes there are; one more than needed stands for any number above.
+        /// The bytes found, of which at most one more than needed is read.
         found: u64,
     },
     /// Decompression failed.

@@ -4,20 +4,20 @@ use mind_ir::types::DType;
 
 use super::error::NpyError;
 
-/// What the header of an array says.
+/// The contents of an array's header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Header {
     /// Element type.
     pub(super) dtype: DType,
-    /// Whether the elements' bytes are in big-endian order.
+    /// Whether the elements are big-endian.
     pub(super) big_endian: bool,
-    /// Whether the first axis varies fastest.
+    /// Whether the order is column-major.
     pub(super) fortran_order: bool,
     /// Extents, outermost first.
     pub(super) shape: Vec<usize>,
 }
 
-/// The element types by NumPy's kind and size, without byte order.
+/// Element types by NumPy's type code, without byte order.
 const TYPES: [(&str, DType); 13] = [
     ("f2", DType::F16),
     ("f4", DType::F32),
@@ -35,11 +35,11 @@ const TYPES: [(&str, DType); 13] = [
 ];
 
 impl Header {
-    /// Parses the dict, whose keys may be in any order.
+    /// Parses the dict; its keys may be in any order.
     ///
     /// # Errors
     ///
-    /// What is not such a dict; dtypes without counterpart.
+    /// Errors if the text is not such a dict or the dtype is not supported.
     pub(super) fn parse(text: &str) -> Result<Header, NpyError> {
         let mut dict = Dict { rest: text };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -80,7 +80,7 @@ impl Header {
         })
     }
 
-    /// The dict for row-major, little-endian elements.
+    /// Prints the header of row-major, little-endian elements.
     pub(super) fn text(dtype: DType, shape: &[usize]) -> String {
         let stored = if dtype == DType::BF16 {
             DType::U16
@@ -104,7 +104,7 @@ impl Header {
     }
 }
 
-/// The dtype that a type string names, and whether it is big-endian.
+/// Parses a type string into the dtype and whether it is big-endian.
 fn dtype(descr: &str) -> Result<(DType, bool), NpyError> {
     let unsupported = || NpyError::DType(descr.to_owned());
     let mut letters = descr.chars();
@@ -122,7 +122,7 @@ fn malformed(problem: impl Into<String>) -> NpyError {
     NpyError::Header(problem.into())
 }
 
-/// A place in the text of a dict.
+/// A cursor in the text of a dict.
 struct Dict<'t> {
     rest: &'t str,
 }
@@ -150,7 +150,7 @@ impl<'t> Dict<'t> {
         }
     }
 
-    /// What stands next, cut short for messages.
+    /// Returns the next characters, truncated for messages.
     fn next(&self) -> String {
         self.rest.chars().take(16).collect()
     }
@@ -174,7 +174,7 @@ impl<'t> Dict<'t> {
         Ok(text)
     }
 
-    /// A type string; a list would describe records.
+    /// Parses a type string; a list would be a structured dtype.
     fn descr(&mut self) -> Result<&'t str, NpyError> {
         self.rest = self.rest.trim_start();
         if self.rest.starts_with(['[', '(']) {
@@ -198,7 +198,7 @@ impl<'t> Dict<'t> {
         )))
     }
 
-    /// A tuple of integers.
+    /// Parses a tuple of integers.
     fn extents(&mut self) -> Result<Vec<usize>, NpyError> {
         self.expect('(')?;
         let mut extents = Vec::new();
@@ -211,7 +211,7 @@ impl<'t> Dict<'t> {
             let (digits, rest) = self.rest.split_at(end);
             let extent = digits.parse();
             extents.push(extent.map_err(|_| malformed(format!("extent `{}`", self.next())))?);
-            // Python 2 wrote long integers with a suffix.
+            // Python 2 printed long integers with a suffix.
             self.rest = rest.strip_prefix('L').unwrap_or(rest);
             if !self.eat(',') {
                 self.expect(')')?;
@@ -271,11 +271,11 @@ mod tests {
             ),
             (
                 "{'descr': '<c8', 'fortran_order': False, 'shape': ()}",
-                "dtype <c8 has no counterpart",
+                "dtype <c8 is not supported",
             ),
             (
                 "{'descr': [('a', '<f4')]}",
-                "dtype a structured dtype has no counterpart",
+                "dtype a structured dtype is not supported",
             ),
             ("{'shape': (-1,)}", "malformed header: extent `-1,)}`"),
             (

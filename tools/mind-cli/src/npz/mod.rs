@@ -1,7 +1,7 @@
 //! Arrays in NumPy's `.npz` archives.
 //!
-//! Dtypes have their NumPy counterparts. `bf16` has none: it is written as `uint16`, bit for bit, and
-//! read from `uint16` or from the two-byte void type that other tools save.
+//! Dtypes map to the NumPy dtypes of the same name. `bf16` has no counterpart: it is written as `uint16`, bit for bit,
+//! and read from `uint16` or from the two-byte void dtype that other tools write.
 //! Source: NumPy's "A simple file format for NumPy arrays", versions 1.0 to 3.0.
 
 mod error;
@@ -22,14 +22,14 @@ pub use error::{NpyError, NpzError};
 
 use crate::{DiagnosticFormat, REJECTED, report_one};
 
-/// Room for what an archive holds besides its elements.
+/// Allowance in bytes for everything in an archive besides elements.
 const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 
-/// The arrays of the archive at `path` by name, `limit` bytes of elements at most.
+/// Reads the arrays of the archive at `path`, at most `limit` bytes of elements.
 ///
 /// # Errors
 ///
-/// The exit code, after the reason was reported; see [`read`].
+/// Returns the exit code after reporting the error; see [`read`].
 pub fn read_file(
     path: &str,
     limit: u64,
@@ -47,7 +47,7 @@ pub fn read_file(
     Err(refuse(path, reason, form, host))
 }
 
-/// Reports what is wrong with an archive, and returns the exit code.
+/// Reports the error of an archive and returns the exit code.
 pub(crate) fn refuse(
     path: &str,
     reason: String,
@@ -59,13 +59,13 @@ pub(crate) fn refuse(
     REJECTED
 }
 
-/// The arrays of an archive by name, `limit` bytes of elements at most.
+/// Reads the arrays of an archive by name, at most `limit` bytes of elements.
 ///
-/// Memory grows with what the archive really holds, whatever its headers say.
+/// Memory is allocated for data that is present, not for sizes that headers claim.
 ///
 /// # Errors
 ///
-/// Broken archives and arrays, dtypes without counterpart, more than `limit` bytes.
+/// Errors if the archive or an array is invalid, if a dtype is not supported, or if there are more than `limit` bytes.
 pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
     let mut archive = ZipArchive::new(Cursor::new(archive))?;
     if archive.has_duplicate_names() {
@@ -88,11 +88,11 @@ pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
     Ok(arrays)
 }
 
-/// An archive of `arrays` in their order, not compressed; the same bytes for the same arrays.
+/// Writes an uncompressed archive of `arrays` in their order. The output is deterministic.
 ///
 /// # Errors
 ///
-/// Two arrays of one name.
+/// Errors if two arrays have the same name.
 pub fn write<'a>(
     arrays: impl IntoIterator<Item = (String, &'a Tensor)>,
 ) -> Result<Vec<u8>, NpzError> {

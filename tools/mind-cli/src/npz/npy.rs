@@ -1,4 +1,4 @@
-//! One array of an archive.
+//! A single array of an archive.
 
 use std::io::Read;
 
@@ -11,10 +11,10 @@ use super::header::Header;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read; NumPy itself trusts 10,000 bytes.
+/// Limit on the length of a header in bytes; NumPy trusts at most 10,000.
 const HEADER_LIMIT: usize = 1 << 16;
 
-/// The array that `source` holds, if its elements take at most `limit` bytes.
+/// Reads the array in `source`, if its elements take at most `limit` bytes.
 pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
     let header = Header::parse(&read_header(source)?)?;
     let Header {
@@ -56,7 +56,7 @@ pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyErro
     Ok(Tensor::new(shape, buffer))
 }
 
-/// The text of the header, which starts the array.
+/// Reads the text of the header.
 fn read_header(source: &mut impl Read) -> Result<String, NpyError> {
     let mut start = [0; 8];
     read_exact(source, &mut start)?;
@@ -103,7 +103,7 @@ fn byte_count(dtype: DType, shape: &[usize]) -> Option<u64> {
     (count as u64).checked_mul(dtype.size() as u64)
 }
 
-/// Brings the bytes of every element into this machine's order, from big- or little-endian.
+/// Converts the elements between big- or little-endian and native byte order.
 fn to_native(bytes: &mut [u8], dtype: DType, big_endian: bool) {
     if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
         bytes
@@ -112,7 +112,7 @@ fn to_native(bytes: &mut [u8], dtype: DType, big_endian: bool) {
     }
 }
 
-/// Elements whose first axis varies fastest, in row-major order.
+/// Converts column-major elements to row-major order.
 fn row_major<T: Element>(elements: &[T], shape: &[usize]) -> Buffer {
     let mut strides = vec![1; shape.len()];
     for axis in 1..shape.len() {
@@ -131,7 +131,7 @@ fn row_major<T: Element>(elements: &[T], shape: &[usize]) -> Buffer {
     T::wrap(ordered)
 }
 
-/// The bytes of an array, row-major and little-endian, elements from a multiple of 64 bytes on.
+/// Serializes an array, row-major and little-endian, with elements at a multiple of 64 bytes.
 pub(super) fn write(array: &Tensor) -> Vec<u8> {
     let text = Header::text(array.dtype(), array.shape());
     let prefix = MAGIC.len() + 4;

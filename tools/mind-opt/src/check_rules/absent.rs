@@ -1,4 +1,4 @@
-//! What stands in the place of `--check-rules` where the feature `egraph` is off: the tool has no such option.
+//! Replacement for `--check-rules` without the feature `egraph`: the option does not exist.
 
 use clap::{Arg, ArgMatches};
 use mind_driver::host::Host;
@@ -6,12 +6,12 @@ use mind_driver::session::Session;
 
 pub(super) const HEADING: &str = "Checking rules";
 
-/// No arguments.
+/// Returns no arguments.
 pub(super) fn args() -> Vec<Arg> {
     Vec::new()
 }
 
-/// Never, since there is no such argument.
+/// Returns `None`, because the argument does not exist.
 pub(super) fn run(_: &ArgMatches, _: &Session, _: &mut dyn Host) -> Option<u8> {
     None
 }

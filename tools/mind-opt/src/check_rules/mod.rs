@@ -1,4 +1,4 @@
-//! `--check-rules`: whether rules keep what their class promises.
+//! Implements `--check-rules`, the soundness check of rules.
 
 use std::fmt::Write;
 
@@ -30,9 +30,13 @@ pub(super) fn args() -> Vec<Arg> {
         )
         .value_parser(clap::value_parser!(u32).range(1..))
         .requires("check-rules"),
-        value("check-seed", "N", "draw other modules and values")
-            .value_parser(clap::value_parser!(u64))
-            .requires("check-rules"),
+        value(
+            "check-seed",
+            "N",
+            "the seed of the random modules and values",
+        )
+        .value_parser(clap::value_parser!(u64))
+        .requires("check-rules"),
         value("format", "FORM", "how the result of --check-rules is shown")
             .value_parser(["text", "json"])
             .default_value("text")
@@ -40,7 +44,7 @@ pub(super) fn args() -> Vec<Arg> {
     ]
 }
 
-/// Checks rules, where that is asked for, and gives the exit code.
+/// Checks rules if requested; returns the exit code.
 pub(super) fn run(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<u8> {
     matches
         .contains_id("check-rules")
@@ -82,7 +86,7 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
     let checks = check(&set, &config);
     drop(work);
     if checks.is_empty() {
-        let message = "there is no rule to check";
+        let message = "no rules to check";
         mind_cli::print_error(host, &format!("error: {message}\n"));
         return Err(USAGE);
     }
@@ -100,7 +104,7 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
     })
 }
 
-/// One line per rule and direction, what is to be said of it below, and a last line of sums.
+/// Formats the result: a line per rule and direction, details below it, and a line of totals.
 fn as_text(checks: &[RuleCheck], formats: &Formats) -> String {
     let width = checks.iter().map(|check| name(check).len()).max();
     let width = width.unwrap_or(0);
@@ -169,13 +173,13 @@ fn dtypes(check: &RuleCheck) -> String {
     names.join(" ")
 }
 
-/// What is wrong with a rejected rule, and the command that shows it.
+/// Describes the counterexample of a rejected rule, with a command that reproduces it.
 fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> String {
     let mut out = format!("  {}\n", difference(shown));
     if let Some(class) = check.holds {
         let _ = writeln!(
             out,
-            "  nothing that was tried breaks the promise of class `{}`",
+            "  no counterexample to class `{}` was found",
             class_text(class)
         );
     }
@@ -192,7 +196,7 @@ fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> St
                 "  the outputs of this module should agree{CUT}:\n{module}"
             );
         }
-        None => out.push_str("  Core text has no words for the module\n"),
+        None => out.push_str("  Core text cannot represent the module\n"),
     }
     out
 }

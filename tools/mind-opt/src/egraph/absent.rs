@@ -1,23 +1,23 @@
-//! What stands in the place of `--dump-egraph` where the feature `egraph` is off: the tool has no such option.
+//! Replacement for `--dump-egraph` without the feature `egraph`: the option does not exist.
 
 use clap::{Arg, ArgMatches};
 use mind_pass::Drawing;
 
-/// No arguments.
+/// Returns no arguments.
 pub(super) fn args() -> Vec<Arg> {
     Vec::new()
 }
 
-/// None, since there is no such argument.
+/// Returns `None`, because the argument does not exist.
 pub(super) fn path(_: &ArgMatches) -> Option<&String> {
     None
 }
 
-/// None, since there is no such argument.
+/// Returns `None`, because the argument does not exist.
 ///
 /// # Errors
 ///
-/// None.
+/// Never errors.
 pub(super) fn drawing(_: &ArgMatches) -> Result<Option<Drawing>, String> {
     Ok(None)
 }

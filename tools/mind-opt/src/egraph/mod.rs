@@ -1,4 +1,4 @@
-//! `--dump-egraph`: a drawing of the e-graph of a region.
+//! Implements `--dump-egraph`, drawings of e-graphs.
 
 use std::path::Path;
 
@@ -17,23 +17,23 @@ pub(super) fn args() -> Vec<Arg> {
         arg(
             "dump-egraph-region",
             "N",
-            "draw region N instead of the first, which is 0; those of all passes count",
+            "the index of the region to draw, counted from 0 over all passes",
         )
         .value_parser(clap::value_parser!(usize))
         .requires("dump-egraph"),
     ]
 }
 
-/// Where the drawing goes, if one is asked for.
+/// Returns the path of the drawing, if requested.
 pub(super) fn path(matches: &ArgMatches) -> Option<&String> {
     matches.get_one("dump-egraph")
 }
 
-/// The drawing that is asked for, not drawn yet.
+/// Returns the requested drawing, not drawn yet.
 ///
 /// # Errors
 ///
-/// The file's extension is neither `dot` nor `svg`.
+/// Errors if the extension is not `dot` or `svg`.
 pub(super) fn drawing(matches: &ArgMatches) -> Result<Option<Drawing>, String> {
     let Some(path) = path(matches) else {
         return Ok(None);
@@ -46,11 +46,11 @@ pub(super) fn drawing(matches: &ArgMatches) -> Result<Option<Drawing>, String> {
     }))
 }
 
-/// How the drawing in the file `path` is written.
+/// Returns the format of the drawing in the file `path`.
 ///
 /// # Errors
 ///
-/// Another extension than `dot` and `svg`.
+/// Errors if the extension is not `dot` or `svg`.
 fn form(path: &str) -> Result<DrawingForm, String> {
     let extension = Path::new(path).extension().and_then(|own| own.to_str());
     match extension {

@@ -1,4 +1,4 @@
-//! What stands in the place of MIL where the feature `mil` is off: the tool has no options and no passes for it.
+//! Replacement for the MIL options and passes without the feature `mil`: none of them exist.
 
 use clap::{Arg, ArgMatches};
 use mind_diag::{Diagnostic, Diagnostics};
@@ -6,35 +6,35 @@ use mind_driver::host::FileSystem;
 use mind_ir::Graph;
 use mind_pass::Pipeline;
 
-/// No arguments.
+/// Returns no arguments.
 pub(super) fn args() -> Vec<Arg> {
     Vec::new()
 }
 
-/// Never, since there is no such argument.
+/// Returns false, because the argument does not exist.
 pub(super) fn is_report(_: &ArgMatches) -> bool {
     false
 }
 
-/// Accepts every name, since there is no report.
+/// Accepts every name, because no report is written.
 ///
 /// # Errors
 ///
-/// None.
+/// Never errors.
 pub(super) fn check_report_name(_: &ArgMatches, _: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Never, since there is no such pass.
+/// Returns false, because the pass does not exist.
 pub(super) fn is_lowered_to(_: &Pipeline) -> bool {
     false
 }
 
-/// Reads nothing, since no pass computes with weights of files.
+/// Reads nothing, because no pass uses weight files.
 ///
 /// # Errors
 ///
-/// None.
+/// Never errors.
 pub(super) fn read_weights(
     _: &Pipeline,
     _: &mut Graph,
@@ -44,7 +44,7 @@ pub(super) fn read_weights(
     Ok(())
 }
 
-/// No report.
+/// Returns no report.
 pub(super) fn report(_: &ArgMatches, _: &Graph) -> Option<Result<String, Diagnostic>> {
     None
 }

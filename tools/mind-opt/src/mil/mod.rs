@@ -1,4 +1,4 @@
-//! What MIL adds to the tool: weights that are read for passes, and the report on the neural engine.
+//! MIL options: weight files for passes, and the report on the neural engine.
 
 use clap::{Arg, ArgMatches};
 use mind_cli::{output, value};
@@ -8,7 +8,7 @@ use mind_driver::mil::weights;
 use mind_ir::Graph;
 use mind_pass::Pipeline;
 
-/// The arguments.
+/// Returns the arguments.
 pub(super) fn args() -> Vec<Arg> {
     let report = value(
         "ane-report",
@@ -19,16 +19,16 @@ pub(super) fn args() -> Vec<Arg> {
     vec![super::args::optional(report, "text")]
 }
 
-/// Whether the report on the neural engine is printed, not the module.
+/// Returns whether the report on the neural engine is printed instead of the module.
 pub(super) fn is_report(matches: &ArgMatches) -> bool {
     matches.contains_id("ane-report")
 }
 
-/// Checks that the name of the report's file, where that is printed, says nothing else.
+/// Checks the extension of the report's file, if the report is printed.
 ///
 /// # Errors
 ///
-/// A name with the extension of a module, or `.json` for a text.
+/// Errors if it is the extension of a module, or `.json` for a text report.
 pub(super) fn check_report_name(matches: &ArgMatches, path: &str) -> Result<(), String> {
     match matches.get_one::<String>("ane-report").map(String::as_str) {
         Some("json") => output::check_name(path, "a report as JSON", &["json"]),
@@ -39,17 +39,17 @@ pub(super) fn check_report_name(matches: &ArgMatches, path: &str) -> Result<(), 
     }
 }
 
-/// Whether the pipeline lowers to MIL.
+/// Returns whether the pipeline lowers to MIL.
 pub(super) fn is_lowered_to(pipeline: &Pipeline) -> bool {
     let mut steps = pipeline.steps.iter();
     steps.any(|step| step.pass.name == mind_to_mil::PASS.name)
 }
 
-/// Reads the weights of a program of MIL, in the file `path`, if a pass computes with them.
+/// Reads the weight files of a MIL program in the file `path`, if a pass imports it.
 ///
 /// # Errors
 ///
-/// Weights that cannot be read.
+/// Errors if weights cannot be read.
 pub(super) fn read_weights(
     pipeline: &Pipeline,
     g: &mut Graph,
@@ -64,15 +64,15 @@ pub(super) fn read_weights(
     Ok(())
 }
 
-/// The report on the neural engine, if it is asked for.
+/// Returns the report on the neural engine, if requested.
 ///
 /// # Errors
 ///
-/// A module that is no program of MIL.
+/// Errors if the module is not a MIL program.
 pub(super) fn report(matches: &ArgMatches, g: &Graph) -> Option<Result<String, Diagnostic>> {
     let form = matches.get_one::<String>("ane-report")?;
     if mind_mil::structure::program(g).is_none() {
-        let error = Diagnostic::error(Span::FILE, "this module is no program of MIL");
+        let error = Diagnostic::error(Span::FILE, "this module is not a MIL program");
         return Some(Err(error.help("`--lower-to-mil` makes one")));
     }
     let report = mind_to_mil::ane::report(g);

@@ -1,4 +1,4 @@
-//! What stands in the place of `--report` where the feature `report` is off: the tool has no such option.
+//! Replacement for `--report` without the feature `report`: the option does not exist.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use mind_ir::Graph;
 use mind_pass::Changed;
 use mind_rules::RuleSet;
 
-/// No arguments.
+/// Returns no arguments.
 pub(super) fn args() -> Vec<Arg> {
     Vec::new()
 }
 
-/// None, since there is no such argument.
+/// Returns `None`, because the argument does not exist.
 pub(super) fn path(_: &ArgMatches) -> Option<&String> {
     None
 }
 
-/// Nothing is recorded.
+/// The uninhabited type of recordings.
 pub(super) enum Recording {}
 
-/// No recording, since no page is asked for.
+/// Returns `None`, because no page is requested.
 pub(super) fn recording(_: &ArgMatches) -> Option<Recording> {
     None
 }
@@ -45,7 +45,7 @@ impl Recording {
     }
 }
 
-/// What a page would be about.
+/// The contents of a page.
 #[expect(dead_code, reason = "no page tells it")]
 pub(super) struct Subject<'a> {
     pub(super) file: &'a SourceFile,

@@ -1,4 +1,4 @@
-//! What values cost, by the model that fusion decides by.
+//! Costs of values by the cost model of fusion.
 
 use mind_draw::{Drawing, Fill, Row};
 use mind_driver::history::Record;
@@ -6,7 +6,7 @@ use mind_ir::listener::CostChange;
 
 use super::subject::Subject;
 
-/// What is known of the cost of values that passes up to this one made.
+/// Returns the known costs of values created by passes up to this one.
 pub(super) fn costs(subject: &Subject<'_>, number: usize) -> Vec<(String, CostChange)> {
     let end = subject.recording.passes[number].rewrites.end;
     let fused = subject.rewrites[..end]
@@ -16,7 +16,7 @@ pub(super) fn costs(subject: &Subject<'_>, number: usize) -> Vec<(String, CostCh
     fused.filter_map(cost).collect()
 }
 
-/// Writes the cost of each group into its box.
+/// Adds the cost of each fusion group to its box.
 pub(super) fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
     for own in drawing.graph.node_weights_mut() {
         if matches!(own.fill, Fill::Group(_)) {
@@ -27,7 +27,7 @@ pub(super) fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
     }
 }
 
-/// A cost in words, with what it was before.
+/// Formats a cost with its previous value.
 pub(super) fn cost_text(cost: CostChange) -> String {
     let nanos = |picos: u64| format!("{:.1}", picos as f64 / 1e3);
     format!(

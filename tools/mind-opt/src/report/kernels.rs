@@ -1,4 +1,4 @@
-//! The kernels of a module that is lowered to loops, as people read them.
+//! Section of the kernels, for modules lowered to loops.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use mind_vir::target::{Isa, TargetInfo};
 use super::sections::counted;
 use super::subject::Subject;
 
-/// Loops and instructions of the kernels, where the module is lowered that far.
+/// Returns the loops and instructions of the kernels, if the module is lowered to loops.
 pub(super) fn section(subject: &Subject<'_>) -> String {
     let listed = subject.recording.last.as_ref().and_then(kernels);
     let mut out = String::from("<h2 id=\"kernels\">Kernels</h2>\n");
@@ -41,14 +41,14 @@ pub(super) fn section(subject: &Subject<'_>) -> String {
     out
 }
 
-/// The kernels of a module and what they are compiled for.
+/// The kernels of a module and their target.
 struct Kernels {
     isa: Isa,
     listings: Vec<KernelListing>,
     segments: Segments,
 }
 
-/// At which ops the program is cut.
+/// Lists the cut points of the program.
 fn cuts(segments: &Segments, file: &SourceFile) -> String {
     let mut out = format!("<p>{}", counted(segments.compiled, "compiled segment"));
     for cut in &segments.cuts {
@@ -62,11 +62,11 @@ fn cuts(segments: &Segments, file: &SourceFile) -> String {
     out + "</p>\n"
 }
 
-/// The kernels of `g` for this machine; `None` if it holds none.
+/// Returns the kernels of `g` for this machine; `None` if it has none.
 ///
 /// # Errors
 ///
-/// Why they cannot be compiled.
+/// Errors if they cannot be compiled.
 fn kernels(g: &Graph) -> Option<Result<Kernels, String>> {
     g.ops(g.body()).find(|&op| is_kernel(g, op))?;
     let isa = Isa::detect();

@@ -1,4 +1,4 @@
-//! `--report`: a compilation as one page.
+//! Implements `--report`, a page about a compilation.
 
 mod costs;
 #[cfg(feature = "jit")]
@@ -27,12 +27,12 @@ pub(super) fn args() -> Vec<Arg> {
     vec![page.conflicts_with("split-input-file")]
 }
 
-/// Where the page goes, if one is asked for.
+/// Returns the path of the page, if requested.
 pub(super) fn path(matches: &ArgMatches) -> Option<&String> {
     matches.get_one("report")
 }
 
-/// What keeps the states of the module for the page, if one is asked for.
+/// Returns an empty recording, if a page is requested.
 pub(super) fn recording(matches: &ArgMatches) -> Option<Recording> {
     path(matches).map(|_| Recording::default())
 }

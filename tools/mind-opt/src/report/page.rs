@@ -1,11 +1,11 @@
-//! The page: its head, its style, and the order of its sections.
+//! The page: head, style and order of sections.
 
 use mind_draw::{STYLE, escape};
 
 use super::sections;
 use super::subject::Subject;
 
-/// How the page looks: one column on a phone, before and after side by side where there is room.
+/// The style sheet: one column on phones; on wide screens the states before and after a pass are next to each other.
 const LOOK: &str = "\
 *{box-sizing:border-box}
 body{--back:#fff;--text:#1c2430;--dim:#5b6675;--rule:#d5dae2;--soft:#f4f6f9;--plus:#d9f2e1;--minus:#fbdcd8;--accent:#2457c5;
@@ -47,7 +47,7 @@ summary{padding:.5em 0;cursor:pointer;font-weight:600}
 .mark-changed{border-bottom:3px solid #9a6700}
 ";
 
-/// The page: one file that needs nothing else.
+/// Returns the page, a self-contained file.
 pub(crate) fn page(subject: &Subject<'_>) -> String {
     let name = escape(subject.file.name());
     let mut body = sections::head(subject);

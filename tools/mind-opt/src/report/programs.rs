@@ -1,4 +1,4 @@
-//! The programs of a module as it was read and as passes left it, side by side.
+//! Comparison of the compiled programs of the module before and after the passes.
 
 use std::fmt::Write;
 use std::num::NonZero;
@@ -21,26 +21,26 @@ use mind_vir::program::Step;
 use super::sections::duration;
 use super::subject::Subject;
 
-/// The most bytes of inputs, weights and outputs of a module that is run.
+/// Limit in bytes on each value of a module that is run.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// How often a program is run, unless that takes longer than [`LONG`].
+/// Number of runs of a program; fewer if they take longer than [`LONG`].
 const RUNS: usize = 21;
 const LONG: Duration = Duration::from_millis(200);
 
-/// What a program is and takes.
+/// Size and cost of a program.
 struct Cost {
-    /// Calls of kernels in a run.
+    /// Kernel calls per run.
     kernels: usize,
-    /// Nanoseconds of one thread, by the model that divides kernels among threads.
+    /// Nanoseconds on one thread, by the cost model for dividing kernels among threads.
     modelled: u64,
-    /// Bytes of results between kernels.
+    /// Bytes of the workspace.
     memory: u64,
-    /// The median of some runs on one thread.
+    /// Median time of a run on one thread.
     time: Duration,
 }
 
-/// A table of what the module costs without passes and with them.
+/// Returns a table of the costs before and after the passes.
 pub(super) fn section(subject: &Subject<'_>) -> String {
     let recording = subject.recording;
     let (Some(first), Some(last)) = (&recording.first, &recording.last) else {
@@ -91,7 +91,7 @@ pub(super) fn section(subject: &Subject<'_>) -> String {
     out
 }
 
-/// What compiles and runs modules for the table.
+/// Compiles and runs modules for the table.
 struct Bench<'n> {
     session: Session,
     engine: Engine,
@@ -99,9 +99,11 @@ struct Bench<'n> {
 }
 
 impl<'n> Bench<'n> {
+    /// Creates an engine with one thread.
+    ///
     /// # Errors
     ///
-    /// This build has no code generator for the processor.
+    /// Errors if this build has no code generator for the processor.
     fn new(now: &'n dyn Fn() -> Duration) -> Result<Bench<'n>, String> {
         let config = Config {
             threads: NonZero::new(1),
@@ -114,11 +116,12 @@ impl<'n> Bench<'n> {
         })
     }
 
-    /// What a module costs, lowered to loops as it is, and the shapes of the inputs that leave extents open.
+    /// Returns the cost of a module, lowered to loops without other passes, and the shapes used for inputs with unknown
+    /// extents.
     ///
     /// # Errors
     ///
-    /// A module that has no program, or is too large to be run for a page.
+    /// Errors if the module cannot be compiled, or is too large to be run.
     fn cost(&self, g: &Graph) -> Result<(Cost, String), String> {
         let types = g.walk().flat_map(|op| g.results(op));
         let bytes = types.map(|value| {
@@ -132,7 +135,7 @@ impl<'n> Bench<'n> {
         let arrays = random_inputs(g, 0, Extents::default());
         let arrays = arrays.map_err(|_| "its inputs are large".to_owned())?;
         let bound = bind(g, &arrays, Extents::default());
-        let bound = bound.map_err(|_| "it takes no drawn inputs".to_owned())?;
+        let bound = bound.map_err(|_| "random inputs do not match it".to_owned())?;
         let low = self.lowered(g, &bound)?;
         let program = self.engine.program(&low);
         let program = program.map_err(|found| found.to_string())?;
@@ -156,7 +159,7 @@ impl<'n> Bench<'n> {
         Ok((cost, open.join(", ")))
     }
 
-    /// The module at loops level, for the extents of what is bound to it.
+    /// Specialises the module to the bound arrays and lowers it to loops.
     fn lowered(&self, g: &Graph, bound: &Bound<'_>) -> Result<Graph, String> {
         let mut low = g.clone();
         if low.ops(low.body()).any(|op| is_kernel(&low, op)) {
@@ -183,7 +186,7 @@ impl<'n> Bench<'n> {
         Ok(low)
     }
 
-    /// The median time of a run on `arrays`.
+    /// Returns the median time of a run on `arrays`.
     fn time(&self, program: Arc<Program>, arrays: &Arrays) -> Result<Duration, String> {
         let bytes = |ports: &[Port]| -> Result<Vec<Vec<u8>>, String> {
             let arrays = ports.iter().map(|port| arrays.get(&*port.name));

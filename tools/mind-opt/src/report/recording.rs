@@ -1,4 +1,4 @@
-//! What passes did to a module, as it is kept for the page.
+//! Recording of the module's states between passes.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use mind_driver::formats::{Format, Formats};
 use mind_ir::Graph;
 use mind_pass::Changed;
 
-/// The module between passes, and what stands between.
+/// The states of the module between passes, and the passes.
 #[derive(Default)]
 pub(crate) struct Recording {
-    /// The module before the first pass and after each.
+    /// The states before the first pass and after each pass.
     pub(super) states: Vec<State>,
     /// The passes in order.
     pub(super) passes: Vec<PassRun>,
@@ -21,7 +21,7 @@ pub(crate) struct Recording {
     pub(super) last: Option<Graph>,
 }
 
-/// A module between passes.
+/// The module between two passes.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) drawing: Drawing,
@@ -29,18 +29,18 @@ pub(super) struct State {
     pub(super) ops: usize,
 }
 
-/// A pass that ran.
+/// A run of a pass.
 #[derive(Debug)]
 pub(super) struct PassRun {
     pub(super) name: &'static str,
     pub(super) changed: bool,
     pub(super) time: Duration,
-    /// The first of its rewrites among all.
+    /// The range of its rewrites among those of all passes.
     pub(super) rewrites: std::ops::Range<usize>,
 }
 
 impl Recording {
-    /// A pass is about to run on `g`, after so many rewrites of others.
+    /// Called before a pass runs on `g`, with the number of rewrites so far.
     pub(crate) fn before(
         &mut self,
         name: &'static str,
@@ -58,7 +58,7 @@ impl Recording {
         self.passes.push(run);
     }
 
-    /// Keeps the first state.
+    /// Records the first state.
     fn begin(&mut self, formats: &Formats, g: &Graph) {
         if self.states.is_empty() {
             self.states.push(State::of(formats, g));
@@ -66,7 +66,7 @@ impl Recording {
         }
     }
 
-    /// The pass has left `g`, after so many rewrites of it and others.
+    /// Called after a pass ran on `g`, with the number of rewrites so far.
     pub(crate) fn after(
         &mut self,
         formats: &Formats,
@@ -82,7 +82,7 @@ impl Recording {
         self.states.push(State::of(formats, g));
     }
 
-    /// Keeps the module that is left after all passes.
+    /// Records the module after all passes.
     pub(crate) fn finish(&mut self, formats: &Formats, g: &Graph) {
         self.begin(formats, g);
         self.last = Some(g.clone());

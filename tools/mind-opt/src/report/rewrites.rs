@@ -1,4 +1,4 @@
-//! The rewrites of a pass, each with why it holds.
+//! Section of the rewrites of a pass, with justifications.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use super::costs::cost_text;
 use super::recording::PassRun;
 use super::subject::Subject;
 
-/// The most rewrites of a pass that are listed.
+/// Limit on the rewrites listed for a pass.
 const LISTED: usize = 200;
 
-/// The rules that acted, with why they hold.
+/// Returns a table of the rewrites with the rules and their sources.
 pub(super) fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
     let records = &subject.rewrites[run.rewrites.clone()];
     if records.is_empty() {
@@ -46,17 +46,17 @@ pub(super) fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
     out
 }
 
-/// Why what it became is the same.
+/// Justifies a rewrite.
 fn because(subject: &Subject<'_>, record: &Record) -> String {
     if record.steps.is_empty() {
-        return "one op on equal operands computes the same".to_owned();
+        return "equal ops on equal operands have equal results".to_owned();
     }
     let steps = record.steps.iter();
     let reasons = steps.map(|step| reason(subject, &step.text(subject.file), &step.rule));
     reasons.collect::<Vec<_>>().join("<br>")
 }
 
-/// A step in words, and why its rule holds.
+/// Describes a step, with the source of its rule.
 fn reason(subject: &Subject<'_>, step: &str, rule: &str) -> String {
     let known = subject
         .rules

@@ -1,4 +1,4 @@
-//! The sections of the page.
+//! Sections of the page.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::costs::{costs, say_costs};
 use super::rewrites::rewrites;
 use super::subject::Subject;
 
-/// The most lines of a diff that are shown.
+/// Limit on the lines of a diff.
 const DIFF_LINES: usize = 400;
 
-/// What was compiled, by what, and what came of it.
+/// Returns the title, the pipeline and the totals.
 pub(super) fn head(subject: &Subject<'_>) -> String {
     let name = escape(subject.file.name());
     let pipeline = escape(&subject.pipeline);
@@ -30,7 +30,7 @@ pub(super) fn head(subject: &Subject<'_>) -> String {
     )
 }
 
-/// All passes in a table.
+/// Returns a table of the passes.
 pub(super) fn passes(subject: &Subject<'_>) -> String {
     let (recording, longest) = (subject.recording, longest(subject));
     let mut out = String::from(
@@ -78,7 +78,7 @@ pub(super) fn duration(time: Duration) -> String {
     }
 }
 
-/// One pass: its rules, the module before and after, and the difference as text.
+/// Returns the section of a pass: rewrites, the module before and after it, and the text diff.
 pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     let recording = subject.recording;
     let run = &recording.passes[number];
@@ -95,7 +95,7 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     );
     if before.text == after.text {
         let what = if run.changed {
-            "It changed nothing that is written."
+            "It changed nothing that is visible in the text."
         } else {
             "It changed nothing."
         };
@@ -128,7 +128,7 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     out
 }
 
-/// The lines that differ, with some around them.
+/// Returns the text diff.
 fn difference(before: &str, after: &str) -> String {
     let text = diff::unified(before, after, ("before", "after"));
     let mut out = String::from("<pre class=\"diff\">");
@@ -147,7 +147,7 @@ fn difference(before: &str, after: &str) -> String {
     out
 }
 
-/// The module as it is left, with its groups.
+/// Returns the section of the resulting module, with its fusion groups.
 pub(super) fn result(subject: &Subject<'_>) -> String {
     let Some(last) = subject.recording.states.last() else {
         return String::new();
@@ -192,7 +192,7 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
     out
 }
 
-/// `1 kernel`, `2 kernels`.
+/// Formats a count, for example `1 kernel` or `2 kernels`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),

@@ -1,4 +1,4 @@
-//! What the page tells.
+//! Contents of the page.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use mind_rules::RuleSet;
 
 use super::recording::Recording;
 
-/// What a page is about.
+/// The data that a page shows.
 pub(crate) struct Subject<'a> {
     pub(crate) file: &'a SourceFile,
     pub(crate) pipeline: String,
     pub(crate) recording: &'a Recording,
     /// The rewrites of all passes.
     pub(crate) rewrites: &'a [Record],
-    /// The rules in force, to say why they hold.
+    /// The enabled rules, for justifications.
     pub(crate) rules: Option<&'a RuleSet>,
-    /// The time since some fixed moment.
+    /// The time since an arbitrary epoch.
     #[cfg_attr(not(feature = "jit"), expect(dead_code, reason = "nothing is run"))]
     pub(crate) now: &'a dyn Fn() -> Duration,
 }

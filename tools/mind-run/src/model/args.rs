@@ -1,4 +1,4 @@
-//! What the command line asks of a model.
+//! Command-line arguments of models.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
@@ -9,85 +9,87 @@ use mind_model::{Pooling, Products, Sampling};
 
 use crate::args::Form;
 
-/// What a sequence begins with.
+/// The start of a sequence, or the input of an encoder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Start {
     /// Tokens.
     Tokens(Vec<u32>),
-    /// The tokens of a text.
+    /// A prompt, which is tokenized.
     Prompt(String),
-    /// A conversation, with what holds for all of it.
+    /// A conversation with its system message, if any.
     Chat(Option<String>),
-    /// Any tokens.
+    /// No prompt, because only times are measured.
     Any,
-    /// Texts that an encoder makes vectors of.
+    /// Texts to embed.
     Texts(Vec<String>),
-    /// The archive with the images that an encoder reads.
+    /// Path of the archive with images for an encoder.
     Pixels(String),
-    /// The file with the sound that an encoder-decoder hears.
+    /// Path of the audio file for an encoder-decoder.
     Audio(String),
 }
 
-/// What the command line asks of a model.
+/// The parsed arguments.
 #[derive(Debug)]
 pub(super) struct ModelArgs {
     /// The folder of the model, or its GGUF file.
     pub(super) model: String,
-    /// The folder that describes its family, if no shipped description does.
+    /// Folder of kernel maps, which describe a model family that is not built in.
     pub(super) kernel_maps: Option<String>,
     pub(super) start: Start,
-    /// The language that is spoken, and what becomes of what is said.
+    /// The spoken language and the task, for example `translate`.
     pub(super) language: Option<String>,
     pub(super) task: Option<String>,
-    /// Where the features of sound go.
+    /// Path for the features of the audio.
     pub(super) features: Option<String>,
-    /// How many tokens to draw at most.
+    /// Limit on the generated tokens.
     pub(super) generate: Option<usize>,
     pub(super) sampling: Sampling,
-    /// Sequences of a beam search; `None` for one sequence that is drawn.
+    /// Number of beams of a beam search; `None` to sample.
     pub(super) beams: Option<usize>,
-    /// Texts that end the text.
+    /// Stop texts.
     pub(super) stops: Vec<String>,
-    /// Whether the tokens that end a text do not.
+    /// Whether generation continues after end-of-text tokens.
     pub(super) ignores_ends: bool,
-    /// Tokens that the cache has room for; as many as the run needs unless given.
+    /// Capacity of the KV cache in tokens; by default as many as the run needs.
     pub(super) capacity: Option<usize>,
-    /// Whether the reference interpreter runs it.
+    /// Whether the reference interpreter runs the model.
     pub(super) is_interpreted: bool,
     pub(super) config: Config,
-    /// How products by weights in blocks are computed.
+    /// Arithmetic of products with block-quantised weights.
     pub(super) products: Products,
-    /// Whether programs are kept on disk.
+    /// Whether the compile cache is used.
     pub(super) is_cached: bool,
-    /// Whether packed weights are kept from run to run.
+    /// Whether packed weights are cached on disk.
     pub(super) packs: bool,
-    /// Where logits go.
+    /// Path for the logits.
     pub(super) logits: Option<String>,
-    /// Whether logits after every token of the prompt are asked for.
+    /// Whether the logits of all prompt tokens are written.
     pub(super) all_logits: bool,
-    /// How the vectors of tokens become one, if that is said.
+    /// The pooling of token vectors, if specified.
     pub(super) pooling: Option<Pooling>,
-    /// Whether vectors are made as long as 1, if that is said.
+    /// Whether embeddings are normalised, if specified.
     pub(super) normalizes: Option<bool>,
-    /// Where vectors go instead of being printed.
+    /// Path for embeddings, if they are not printed.
     pub(super) outputs: Option<String>,
-    /// How times are printed instead of what is drawn.
+    /// Format of times, if they are printed instead of the output.
     pub(super) bench: Option<Form>,
-    /// How vectors are printed.
+    /// Format of embeddings.
     pub(super) vectors: Form,
-    /// The options that are given and for which decoders alone, or encoders alone, have a use.
+    /// An option that was specified and applies only to decoders, and one that applies only to encoders.
     pub(super) of_decoders: Option<&'static str>,
     pub(super) of_encoders: Option<&'static str>,
-    /// Whether it is said how things are printed.
+    /// Whether `--format` was specified.
     pub(super) has_form: bool,
-    /// How errors are shown.
+    /// Format of diagnostics.
     pub(super) form: DiagnosticFormat,
 }
 
 impl ModelArgs {
+    /// Reads the arguments.
+    ///
     /// # Errors
     ///
-    /// A usage error in one line.
+    /// Returns a usage error in one line.
     pub(super) fn of(matches: &ArgMatches) -> Result<ModelArgs, &'static str> {
         let word = |name: &str| matches.get_one::<String>(name).cloned();
         let count = |name: &str| matches.get_one::<usize>(name).copied();
@@ -169,14 +171,14 @@ impl ModelArgs {
     }
 }
 
-/// What `--format` is for where a decoder runs.
-pub(super) const FORMAT: &str = "`--format` is for the times of `--bench` where a model runs";
+/// Usage error for `--format` with a decoder.
+pub(super) const FORMAT: &str = "`--format` applies to the times of `--bench` when a model runs";
 
-/// `--chat` where an encoder-decoder runs.
+/// Usage error for `--chat` with an encoder-decoder.
 pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
-/// The arguments that encoders have no use for.
+/// The arguments that do not apply to encoders.
 const OF_DECODERS: [&str; 20] = [
     "audio",
     "language",
@@ -200,10 +202,10 @@ const OF_DECODERS: [&str; 20] = [
     "all-logits",
 ];
 
-/// The arguments that decoders have no use for.
+/// The arguments that do not apply to decoders.
 const OF_ENCODERS: [&str; 5] = ["embed", "pixels", "pooling", "normalize", "outputs"];
 
-/// The arguments that are of the module alone.
+/// The arguments that apply only to modules.
 const OF_MODULES: [&str; 14] = [
     "FILE",
     "from",
@@ -221,7 +223,8 @@ const OF_MODULES: [&str; 14] = [
     "tune",
 ];
 
-/// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.
+/// Returns the argument groups: the start of a sequence, of which at most one is set, and the tasks, of which at least
+/// one is set.
 pub(crate) fn groups() -> [ArgGroup; 2] {
     [
         ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels", "audio"]),
@@ -233,7 +236,7 @@ pub(crate) fn groups() -> [ArgGroup; 2] {
     ]
 }
 
-/// The arguments that are of the model alone.
+/// Returns the arguments that apply only to models.
 pub(crate) fn args() -> Vec<Arg> {
     let model = value(
         "model",
@@ -244,17 +247,18 @@ pub(crate) fn args() -> Vec<Arg> {
     let family = value(
         "kernel-maps",
         "DIR",
-        "the model may be of the family that the files of this folder describe",
+        "also accept the model family that the files of this folder describe",
     );
     let packed = flag(
         "pack-cache",
-        "keep packed weights in the folder of programs, and start from those of an earlier run; they take about the room of \
-         the model again, outside of `MIND_CACHE_LIMIT`",
+        "cache packed weights on disk and reuse those of an earlier run; they take about the size of the model and \
+         do not count towards `MIND_CACHE_LIMIT`",
     )
     .conflicts_with_all(["no-cache", "kernel-maps"]);
     let integers = flag(
         "quantize-activations",
-        "multiply integers where weights are stored in blocks of quantised numbers: faster, with another result",
+        "quantise activations and use integer dot products where weights are block-quantised: faster, but results \
+         differ",
     );
     let options = [family, packed, integers].into_iter();
     let options = options.chain(starts()).chain(sounds());
@@ -270,14 +274,14 @@ pub(crate) fn args() -> Vec<Arg> {
     all.map(|arg| arg.conflicts_with_all(OF_MODULES)).collect()
 }
 
-/// What an encoder makes vectors of, and how.
+/// Returns the arguments of encoders.
 fn vectors() -> Vec<Arg> {
     vec![
         value(
             "embed",
             "TEXT",
-            "print the vector of this text, by the folder's tokenizer.json; may be given several times; `--tokens` gives \
-             the tokens of one text instead",
+            "print the embedding of this text, tokenized with the folder's tokenizer.json; may be repeated; \
+             `--tokens` takes the tokens of one text instead",
         )
         .action(ArgAction::Append)
         .conflicts_with_all(OF_DECODERS)
@@ -285,22 +289,23 @@ fn vectors() -> Vec<Arg> {
         value(
             "pixels",
             "IN.npz",
-            "print the classes with the largest scores of the image `pixel_values` of this archive, of channels, rows and \
-             columns, or of each of several images; their vectors where the model has no classifier or `--pooling` is given",
+            "print the classes with the highest scores of the image `pixel_values` in this archive (channels, rows, \
+             columns), or of each of several images; print embeddings if the model has no classifier or with \
+             `--pooling`",
         )
         .conflicts_with_all(OF_DECODERS)
         .conflicts_with("bench"),
         value(
             "pooling",
             "HOW",
-            "how the vectors of tokens become one: their mean, that of the first token, or what the model's pooler makes \
-             of that; as modules.json or 1_Pooling/config.json say unless given, else the mean",
+            "pooling of token vectors: their mean, the first one, or the model's pooler; by default as in \
+             modules.json or 1_Pooling/config.json, else the mean",
         )
         .value_parser(Vec::from_iter(Pooling::ALL.map(Pooling::name))),
         value(
             "normalize",
             "BOOL",
-            "whether to make the length of vectors 1; as modules.json says unless given",
+            "whether to normalise embeddings to length 1; by default as in modules.json",
         )
         .num_args(0..=1)
         .require_equals(true)
@@ -313,7 +318,7 @@ fn count(name: &'static str, shown: &'static str, help: &'static str) -> Arg {
     value(name, shown, help).value_parser(clap::value_parser!(usize))
 }
 
-/// What a sequence begins with, and how far it goes.
+/// Returns the arguments of prompts and of the length of sequences.
 fn starts() -> Vec<Arg> {
     vec![
         value("tokens", "ID,...", "the tokens to start from")
@@ -322,74 +327,75 @@ fn starts() -> Vec<Arg> {
         value(
             "prompt",
             "TEXT",
-            "the text to start from, by the folder's tokenizer.json; text is printed then",
+            "the text to start from, tokenized with the folder's tokenizer.json; the output is text",
         ),
         flag(
             "chat",
-            "answer each line of standard input, in a conversation that the model's chat template writes",
+            "answer each line of standard input, in a conversation formatted by the model's chat template",
         )
         .conflicts_with("bench"),
         value(
             "system",
             "TEXT",
-            "what the system says at the beginning of the conversation",
+            "the system message of the conversation",
         )
         .requires("chat")
         .conflicts_with_all(["tokens", "prompt", "bench"]),
         count(
             "generate",
             "N",
-            "how many tokens to draw at most; 1 unless given, in a chat and of sound as many as fit, with `--bench` 32",
+            "limit on the generated tokens; by default 1, in a chat and for audio as many as fit, with `--bench` 32",
         ),
         value(
             "stop",
             "TEXT",
-            "end the text in front of this one; may be given several times",
+            "stop generation before this text; may be repeated",
         )
         .action(ArgAction::Append)
         .conflicts_with_all(["tokens", "bench"]),
         flag(
             "ignore-eos",
-            "draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header",
+            "continue after the end-of-text tokens of generation_config.json, config.json or the GGUF header",
         )
         .conflicts_with("bench"),
         count(
             "capacity",
             "TOKENS",
-            "tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat \
-             the model's context up to 8192",
+            "capacity of the KV cache in tokens; by default as many as the run needs, in a chat the model's context \
+             up to 8192",
         ),
     ]
 }
 
-/// The sound that a model hears.
+/// Returns the arguments of audio.
 fn sounds() -> impl Iterator<Item = Arg> {
     let audio = value(
         "audio",
         "IN.wav",
-        "write what is said in this WAV file, with `--generate` that many tokens of it at most",
+        "transcribe this WAV file; `--generate` limits the number of tokens",
     )
     .conflicts_with("bench");
     std::iter::once(audio).chain(words_of_sounds())
 }
 
-/// What is said of sound besides.
+/// Returns the arguments that require `--audio`.
 fn words_of_sounds() -> [Arg; 3] {
     let said = [
         value(
             "language",
             "LANGUAGE",
-            "the language that is spoken, such as `en` or `english`; the most likely one unless given here or in generation_config.json",
+            "the spoken language, for example `en` or `english`; by default that of generation_config.json, else \
+             the most likely one",
         ),
         value(
             "task",
             "TASK",
-            "what becomes of what is said, such as `transcribe` or `translate`",
+            "the task, for example `transcribe` or `translate`",
         ),
         value(
             "features",
             "OUT",
-            "write the features of the sound there, as the program in C of the model reads them",
+            "write the features of the audio to this file, in the form that the model's C program reads",
         ),
     ];
     said.map(|arg| {
@@ -398,51 +404,51 @@ fn words_of_sounds() -> [Arg; 3] {
     })
 }
 
-/// How tokens are drawn.
+/// Returns the arguments of sampling and beam search.
 fn draws() -> Vec<Arg> {
     let sampled = vec![
         value(
             "temperature",
             "T",
-            "what logits are divided by before tokens are drawn; 0 takes the most likely one",
+            "the sampling temperature; 0 takes the most likely token",
         )
         .default_value("0")
         .value_parser(at_least_zero),
         count(
             "top-k",
             "K",
-            "draw from the K most likely tokens alone; 0 from all",
+            "sample from the K most likely tokens; 0 from all",
         )
         .default_value("0"),
         value(
             "top-p",
             "P",
-            "draw from the most likely tokens that have probability P together",
+            "sample from the most likely tokens with total probability P",
         )
         .default_value("1")
         .value_parser(probability),
         value(
             "min-p",
             "P",
-            "draw from tokens at least P times as likely as the most likely one; 0 from all",
+            "sample from tokens at least P times as likely as the most likely one; 0 from all",
         )
         .default_value("0")
         .value_parser(at_most_one),
-        value("seed", "SEED", "draw the same tokens for the same seed")
+        value("seed", "SEED", "the seed of the sampler")
             .default_value("0")
             .value_parser(clap::value_parser!(u64)),
     ];
     let penalty = value(
         "repetition-penalty",
         "R",
-        "divide logits above 0 of tokens that are there already by R, and multiply those below by it",
+        "divide the positive logits of tokens that have occurred by R, and multiply their negative logits by R",
     )
     .default_value("1")
     .value_parser(above_zero);
     let beams = value(
         "beams",
         "N",
-        "search the most likely text with N sequences side by side, instead of drawing tokens",
+        "find the most likely text by beam search with N beams, instead of sampling",
     )
     .value_parser(beams)
     .conflicts_with_all(["temperature", "top-k", "top-p", "min-p", "seed"])
@@ -452,18 +458,18 @@ fn draws() -> Vec<Arg> {
     sampled.chain([beams]).collect()
 }
 
-/// What is written besides tokens.
+/// Returns the arguments of outputs besides tokens.
 fn outputs() -> Vec<Arg> {
     vec![
         value(
             "logits",
             "OUT.npz",
-            "write the logits that each token was drawn from there, as the rows of `logits`",
+            "write the logits of each generated token to this archive, as the rows of `logits`",
         )
         .conflicts_with_all(["chat", "bench"]),
         flag(
             "all-logits",
-            "write those after the other tokens of the prompt too",
+            "also write the logits of the other prompt tokens",
         )
         .requires("logits"),
     ]
@@ -510,7 +516,7 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The most sequences of a search: each has a cache.
+/// Limit on the number of beams, because each has a KV cache.
 const MOST_BEAMS: usize = 1024;
 
 fn beams(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! How fast a model reads and makes tokens.
+//! Timing of prefill, decode steps and encoders.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,27 +14,27 @@ use super::stop::Stop;
 use crate::args::Form;
 use crate::bench::Spread;
 
-/// Tokens of the prompt, unless one is given.
+/// Default length of the prompt in tokens.
 const PROMPT: usize = 256;
-/// Tokens that are made, unless a number is given.
+/// Default number of decode steps.
 const MADE: usize = 32;
-/// Prompts are read until they took this long together.
+/// Minimum total duration of prefills.
 const TARGET: Duration = Duration::from_secs(1);
-/// The least and the largest number of times that a prompt is read.
+/// Minimum and maximum number of prefills.
 const RUNS: std::ops::Range<usize> = 3..100;
 
-/// What was found out before the model was ready.
+/// Measurements and properties before the first pass.
 pub(super) struct Subject {
-    /// The time of opening the files, making code and packing weights.
+    /// Time of opening files, compiling and packing weights.
     pub(super) load: Duration,
     pub(super) threads: usize,
-    /// The instruction set, or what else runs it.
+    /// The instruction set, for example `avx2`, or `interp`.
     pub(super) isa: &'static str,
 }
 
 /// The times of one kind of pass.
 struct Measured {
-    /// Tokens of a pass.
+    /// Tokens per pass.
     tokens: usize,
     passes: usize,
     spread: Spread,
@@ -76,18 +76,18 @@ impl Measured {
     }
 }
 
-/// What is timed.
+/// The kind of model to time.
 pub(super) enum Work {
-    /// A decoder goes on from a prompt.
+    /// A decoder: prefill and decode steps.
     Decoder,
-    /// An encoder-decoder reads something, and goes on from this token.
+    /// An encoder-decoder: encoding, and decode steps from this start token.
     Pair(u32),
-    /// An encoder reads something.
+    /// An encoder: encoding.
     Encoder,
 }
 
-/// Times passes of a model over `prompt`, or over sound or an image where it reads such, and over one token after the other
-/// behind it.
+/// Times passes of a model over `prompt`, or over silence or a black image if it reads audio or images, followed by
+/// decode steps.
 pub(super) fn run(
     args: &ModelArgs,
     (form, work): (Form, Work),
@@ -170,16 +170,16 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What an encoder reads.
+/// Input of an encoder.
 enum Input<'t> {
     Text(&'t [u32]),
-    /// Numbers of sound or of an image, of so many positions.
+    /// The elements of audio features or of an image, and the number of positions.
     Sound(Vec<f32>, usize),
     Image(Vec<f32>, usize),
 }
 
 impl Input<'_> {
-    /// What the encoder of `config` reads: silence or a black image where it reads no tokens.
+    /// Returns an input for the encoder of `config`: silence or a black image if it does not read tokens.
     fn of(config: Option<Config>, prompt: &[u32]) -> Input<'_> {
         let Some(config) = config else {
             return Input::Text(prompt);
@@ -192,7 +192,7 @@ impl Input<'_> {
         }
     }
 
-    /// Tokens, or other positions.
+    /// Returns the number of tokens or other positions.
     fn positions(&self) -> usize {
         match self {
             Input::Text(own) => own.len(),
@@ -201,7 +201,8 @@ impl Input<'_> {
     }
 }
 
-/// The times of the first pass, which makes code, of further ones, each of so many tokens, and of passes of one token.
+/// The times of the first pass, which compiles code, of further passes over `tokens` positions each, and of decode
+/// steps.
 struct Times {
     tokens: usize,
     first: Duration,
@@ -209,7 +210,7 @@ struct Times {
     single: Vec<Duration>,
 }
 
-/// Passes that are repeated until they took long enough together.
+/// Repeats passes until their total duration suffices.
 fn repeated(mut pass: impl FnMut() -> Result<Duration, Stop>) -> Result<Vec<Duration>, Stop> {
     let (mut read, mut total) = (Vec::new(), Duration::ZERO);
     while read.len() < RUNS.start || total < TARGET && read.len() < RUNS.end {
@@ -220,7 +221,7 @@ fn repeated(mut pass: impl FnMut() -> Result<Duration, Stop>) -> Result<Vec<Dura
     Ok(read)
 }
 
-/// The time of a pass of a session, and its logits.
+/// Times a pass of a session; also returns its logits.
 fn pass(
     session: &mut Session<'_>,
     tokens: &[u32],
@@ -231,7 +232,7 @@ fn pass(
     Ok((host.now().saturating_sub(started), logits))
 }
 
-/// The times of `made` passes of one token, each the most likely one, the first one behind `logits`.
+/// Times `made` decode steps with greedy sampling, the first after `logits`.
 fn singles(
     session: &mut Session<'_>,
     mut logits: Vec<f32>,
@@ -241,7 +242,7 @@ fn singles(
     let mut single = Vec::new();
     for at in 0..made {
         let (time, last) = pass(session, &[largest(&logits)], host)?;
-        // The first one makes code.
+        // The first step is excluded, because it compiles code.
         if at > 0 || made == 1 {
             single.push(time);
         }

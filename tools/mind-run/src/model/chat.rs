@@ -1,4 +1,4 @@
-//! A conversation: each line of standard input is answered.
+//! Conversations: each line of standard input is answered.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use super::draw::Drawing;
 use super::output::{Output, Rate, note_rates};
 use super::stop::Stop;
 
-/// Tokens that the cache of a conversation has room for, unless more or less is asked for.
+/// Default capacity of the KV cache of a conversation in tokens.
 const CAPACITY: usize = 8192;
 
-/// The longest line that is read.
+/// Limit on the length of a line in bytes.
 const LINE_LIMIT: u64 = 1 << 20;
 
-/// What a conversation needs besides the model.
+/// The tokenizer, chat template and system message of a conversation.
 pub(super) struct Means<'t> {
     pub(super) text: &'t Text,
     pub(super) template: ChatTemplate,
     pub(super) ends: &'t [u32],
-    /// What holds for the whole conversation.
+    /// The system message.
     pub(super) system: Option<&'t str>,
 }
 
-/// Answers line after line, until there is no more.
+/// Answers lines until the end of the input.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
@@ -41,7 +41,7 @@ pub(super) fn run(
         .system
         .map(|said| message(Speaker::System, said.to_owned()));
     let mut messages: Vec<Message> = system.into_iter().collect();
-    // What the session has seen.
+    // The tokens in the KV cache.
     let mut seen: Vec<u32> = Vec::new();
     let (mut prefill, mut decode) = (Rate::default(), Rate::default());
     while let Some(line) = next_line(host)? {
@@ -52,8 +52,9 @@ pub(super) fn run(
         if needed > capacity {
             return Err(Stop::Full { needed, capacity });
         }
-        // What was said before is seen already, unless the template writes it otherwise now, further back than layers with a
-        // window remember. One token is left to be read, since its logits are needed.
+        // The common prefix with the previous turn is in the KV cache. It ends early if the template now renders
+        // earlier messages differently; a layer with a sliding window may then no longer have their keys and values. At
+        // least one token has to be processed, because its logits are needed.
         let pairs = seen.iter().zip(&tokens);
         let same = pairs.take_while(|(one, other)| one == other).count();
         let same = same.min(needed.saturating_sub(1));
@@ -97,7 +98,7 @@ fn message(speaker: Speaker, content: String) -> Message {
     Message { speaker, content }
 }
 
-/// The next line that says something; `None` at the end of the input.
+/// Returns the next line that is not blank; `None` at the end of the input.
 fn next_line(host: &mut dyn Host) -> Result<Option<String>, Stop> {
     loop {
         if host.stdin_is_terminal() && !host.style().quiet {

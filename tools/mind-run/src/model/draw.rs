@@ -1,4 +1,4 @@
-//! Drawing tokens one by one.
+//! The generation loop.
 
 use mind_driver::host::Host;
 use mind_model::{Forced, Sampler, Session, Suppressed, TextStream};
@@ -6,32 +6,32 @@ use mind_model::{Forced, Sampler, Session, Suppressed, TextStream};
 use super::output::{Output, Rate};
 use super::stop::Stop;
 
-/// A sequence that tokens are drawn for.
+/// Parameters of the generation of a sequence.
 pub(super) struct Drawing<'a, 'w> {
     pub(super) session: &'a mut Session<'w>,
     pub(super) sampler: &'a mut Sampler,
-    /// Tokens that end the text.
+    /// The end-of-text tokens.
     pub(super) ends: &'a [u32],
-    /// Tokens that are drawn whatever their logits are.
+    /// Forced tokens, which do not depend on logits.
     pub(super) forced: Forced,
-    /// Tokens that are never drawn.
+    /// Suppressed tokens, which are never generated.
     pub(super) suppressed: &'a Suppressed,
-    /// How many to draw at most.
+    /// Limit on the number of tokens.
     pub(super) count: usize,
-    /// What the text is written by; token ids are written where there is none.
+    /// Decoder of the text; token ids are printed without it.
     pub(super) stream: Option<TextStream<'a>>,
-    /// Hears the logits that a further token is drawn from.
+    /// Called with the logits of each further token.
     pub(super) hear: &'a mut dyn FnMut(&[f32]),
 }
 
-/// What was drawn.
+/// A generated text and its speed.
 pub(super) struct Drawn {
     pub(super) text: String,
     pub(super) rate: Rate,
 }
 
 impl Drawing<'_, '_> {
-    /// Draws tokens behind those of `tokens`, the first one from `logits`, and writes them to `output`.
+    /// Generates tokens after those in `tokens`, the first one from `logits`, and writes them to `output`.
     pub(super) fn run(
         mut self,
         tokens: &mut Vec<u32>,

@@ -1,4 +1,4 @@
-//! Vectors of texts.
+//! Embeddings of texts.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::output::Rate;
 use super::stop::Stop;
 use crate::args::Form;
 
-/// How vectors are made: as the command line says, else as the files of the model do.
+/// Returns the pooling and normalisation of the command line, or else of the model's files.
 pub(super) fn how(args: &ModelArgs, files: &Files, host: &mut dyn Host) -> Result<Embedding, Stop> {
     if let (Some(pooling), Some(normalizes)) = (args.pooling, args.normalizes) {
         return Ok(Embedding {
@@ -28,10 +28,10 @@ pub(super) fn how(args: &ModelArgs, files: &Files, host: &mut dyn Host) -> Resul
     })
 }
 
-/// The tokens of a text, and of which part of it each is.
+/// The tokens of a text and their segment ids.
 type Tokens = (Vec<u32>, Vec<u32>);
 
-/// Prints or saves the vector of each text, or of the tokens that are given instead.
+/// Prints or saves the embedding of each text, or of `--tokens`.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
@@ -68,7 +68,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The vector of a text or an image, of `width` numbers.
+/// Returns the embedding of a text or an image, of length `width`.
 pub(super) fn vector(
     args: &ModelArgs,
     how: Embedding,
@@ -84,7 +84,7 @@ pub(super) fn vector(
     Ok(vector)
 }
 
-/// Prints or saves vectors, each made of so many tokens.
+/// Prints or saves embeddings, with their numbers of tokens.
 pub(super) fn write(
     args: &ModelArgs,
     how: Embedding,
@@ -104,7 +104,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Notes how fast tokens were read.
+/// Notes the throughput in tokens per second.
 pub(super) fn note(host: &mut dyn Host, rate: Rate) {
     if let Some(speed) = rate.per_second() {
         let (tokens, seconds) = (rate.tokens, rate.time.as_secs_f64());
@@ -113,7 +113,7 @@ pub(super) fn note(host: &mut dyn Host, rate: Rate) {
     }
 }
 
-/// The tokens of each text.
+/// Returns the tokens of each text.
 fn tokens(args: &ModelArgs, text: Option<&Text>) -> Result<Vec<Tokens>, Stop> {
     match (&args.start, text) {
         (Start::Texts(texts), Some(text)) => {
@@ -121,12 +121,12 @@ fn tokens(args: &ModelArgs, text: Option<&Text>) -> Result<Vec<Tokens>, Stop> {
             all.collect()
         }
         (Start::Tokens(tokens), _) => Ok(vec![(tokens.clone(), Vec::new())]),
-        // Other starts are of decoders.
+        // Other starts are for decoders.
         _ => Ok(Vec::new()),
     }
 }
 
-/// A line with the numbers of each vector, which read back equal.
+/// Formats a line of numbers for each embedding; they are exact.
 fn lines(vectors: &[Vec<f32>]) -> String {
     let line = |vector: &Vec<f32>| {
         let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
@@ -135,13 +135,13 @@ fn lines(vectors: &[Vec<f32>]) -> String {
     vectors.iter().map(line).collect()
 }
 
-/// A number of JSON that reads back equal; NaN and infinities are strings.
+/// Converts a number to JSON exactly; NaN and infinities are strings.
 pub(super) fn number(x: &f32) -> Value {
     let text = x.to_string();
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// One JSON object on one line.
+/// Formats a JSON object on one line.
 fn object(vectors: &[Vec<f32>], counts: &[usize], how: Embedding) -> String {
     let embeddings = vectors.iter().zip(counts).map(|(vector, count)| {
         json!({

@@ -1,4 +1,4 @@
-//! What follows tokens, or a text.
+//! Generation of text.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use super::draw::Drawing;
 use super::output::{Output, Rate, note_rates};
 use super::stop::Stop;
 
-/// What tokens are drawn behind.
+/// The start of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning<'t> {
-    /// What an encoder-decoder reads first.
+    /// The input of the encoder, if any.
     pub(super) read: Read<'t>,
-    /// The first tokens of the sequence, unless they follow from what is read.
+    /// The first tokens of the sequence, unless they follow from audio.
     pub(super) prompt: &'t [u32],
-    /// Tokens that follow whatever their logits are.
+    /// Forced tokens.
     pub(super) forced: Forced,
 }
 
-/// What is read in front of a sequence.
+/// Input of an encoder.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Read<'t> {
     Nothing,
     Text(&'t [u32]),
-    /// Features of sound, and what the decoder starts from behind it.
+    /// Features of audio, and the decoder's prompt for it.
     Sound(&'t [f32], &'t Speech),
 }
 
-/// Draws what follows, and writes it as it comes: a text where there is a tokenizer, else token ids.
+/// Generates a sequence and prints it incrementally, as text if there is a tokenizer, otherwise as token ids.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
@@ -112,7 +112,7 @@ pub(super) fn run(
     )
 }
 
-/// The most likely text, which is known at its end alone.
+/// Runs a beam search and prints the most likely text, which is only known at the end.
 fn searched(
     search: &BeamSearch<'_>,
     session: Session<'_>,
@@ -193,7 +193,7 @@ fn drawn(
     Ok(())
 }
 
-/// Writes an array and its name as an archive.
+/// Writes an array to an archive.
 pub(super) fn save(
     host: &mut dyn Host,
     path: &str,

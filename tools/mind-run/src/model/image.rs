@@ -1,4 +1,4 @@
-//! Classes of images.
+//! Image classification and image embeddings.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use super::output::Rate;
 use super::stop::Stop;
 use crate::args::Form;
 
-/// The array of images in an archive.
+/// The name of the array of images in an archive.
 const PIXELS: &str = "pixel_values";
-/// The most bytes of elements of an archive.
+/// Limit on the elements of an archive in bytes.
 const LIMIT: u64 = 1 << 32;
-/// Classes of an image that are printed.
+/// Number of classes printed for an image.
 const BEST: usize = 5;
 
-/// Prints or saves what the model makes of each image of the archive at `path`: scores of classes, or vectors where it has no
-/// classifier or the command line asks for them.
+/// Prints or saves the class scores of each image in the archive at `path`, or embeddings if the model has no
+/// classifier or the command line requests them.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
@@ -74,7 +74,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The numbers of all images of an archive.
+/// Returns the pixels of all images in an archive.
 fn read(args: &ModelArgs, image: Image, path: &str, host: &mut dyn Host) -> Result<Vec<f32>, Stop> {
     let arrays = npz::read_file(path, LIMIT, args.form, host).map_err(|_| Stop::Reported)?;
     let name = path.to_owned();
@@ -100,14 +100,15 @@ fn read(args: &ModelArgs, image: Image, path: &str, host: &mut dyn Host) -> Resu
     Ok(array.elements::<f32>().to_vec())
 }
 
-/// A class with its score.
+/// A class and its score.
 struct Class<'l> {
     number: usize,
     label: &'l str,
     score: f32,
 }
 
-/// The classes with the largest scores, the best one first; of equal ones the first comes first, and NaN counts as the least.
+/// Returns the classes with the highest scores, in descending order. The sort is stable, and NaN counts as the lowest
+/// score.
 fn best<'l>(scores: &[f32], labels: &'l [String]) -> Vec<Class<'l>> {
     let pairs = scores.iter().zip(labels).enumerate();
     let mut all: Vec<Class<'l>> = pairs
@@ -129,7 +130,7 @@ fn best<'l>(scores: &[f32], labels: &'l [String]) -> Vec<Class<'l>> {
     all
 }
 
-/// A line with the names and scores of the best classes of each image.
+/// Formats a line with the names and scores of the best classes of each image.
 fn lines(images: &[Vec<Class<'_>>]) -> String {
     let line = |best: &Vec<Class<'_>>| {
         let classes: Vec<String> = best
@@ -141,7 +142,7 @@ fn lines(images: &[Vec<Class<'_>>]) -> String {
     images.iter().map(line).collect()
 }
 
-/// One JSON object on one line.
+/// Formats a JSON object on one line.
 fn object(images: &[Vec<Class<'_>>]) -> String {
     let class = |own: &Class<'_>| json!({"class": own.number, "label": own.label, "score": embed::number(&own.score)});
     let image = |best: &Vec<Class<'_>>| -> Value {

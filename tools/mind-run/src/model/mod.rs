@@ -1,4 +1,4 @@
-//! Running a model from the command line.
+//! Runs models.
 
 pub(crate) mod args;
 mod bench;
@@ -33,7 +33,7 @@ use self::stop::Stop;
 use crate::args::Form;
 use crate::cache;
 
-/// Runs the model that the command line names.
+/// Runs the model of the command line; returns the exit code.
 pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
     let args = match ModelArgs::of(matches) {
         Ok(args) => args,
@@ -56,7 +56,7 @@ pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
     }
 }
 
-/// The files of the model, which may be of a family that the user describes.
+/// Opens the files of the model, with the user's kernel maps, if any.
 fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host)?;
     match &args.kernel_maps {
@@ -65,11 +65,11 @@ fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
     }
 }
 
-/// The tokenizer of a model, for what needs one.
+/// Returns the tokenizer of the model, if the input needs one.
 fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
     let what = match args.start {
         Start::Tokens(_) | Start::Pixels(_) | Start::Any => return Ok(None),
-        // Tokens are as good where there is no tokenizer.
+        // Audio is transcribed to token ids without a tokenizer.
         Start::Audio(_) if files.tokenizer.is_none() => return Ok(None),
         Start::Audio(_) => "the sound",
         Start::Prompt(_) => "the prompt",
@@ -83,7 +83,7 @@ fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
     Ok(Some(Text::new(json)?))
 }
 
-/// Runs the model of `files`, which were opened from the time `started` on.
+/// Runs the model of `files`; `started` is the time before they were opened.
 fn execute(
     args: &ModelArgs,
     files: &Files,
@@ -218,7 +218,7 @@ fn execute(
     generate::run(args, model, (beginning, text.as_ref()), &ends, host)
 }
 
-/// The features of the sound at `path`, and what the decoder starts from behind it.
+/// Returns the features of the audio file at `path`, and the decoder's prompt for it.
 fn heard(
     args: &ModelArgs,
     path: &str,
@@ -242,7 +242,7 @@ fn heard(
     Ok((features, speech))
 }
 
-/// The model with its weights packed, and the threads and the instruction set that it runs on.
+/// Builds the model and packs its weights; also returns the number of threads and the name of the engine.
 fn packed<'f>(
     args: &ModelArgs,
     files: &'f Files,
@@ -260,7 +260,7 @@ fn packed<'f>(
     Ok((model, threads, isa))
 }
 
-/// What runs the model, on how many threads, and what it is called.
+/// Returns the engine, its number of threads and its name.
 fn runner(
     args: &ModelArgs,
     files: &Files,

@@ -1,10 +1,10 @@
-//! What a model says, written as it comes.
+//! Incremental output of generated text.
 
 use std::time::Duration;
 
 use mind_driver::host::Host;
 
-/// Standard output, until its reader goes away.
+/// Standard output, until it is closed.
 pub(super) struct Output {
     is_open: bool,
     is_empty: bool,
@@ -18,12 +18,12 @@ impl Output {
         }
     }
 
-    /// Whether somebody may still read it.
+    /// Returns whether standard output is still open.
     pub(super) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Writes a piece of text where its reader sees it at once.
+    /// Writes and flushes a piece of text.
     pub(super) fn write(&mut self, host: &mut dyn Host, piece: &str) {
         if piece.is_empty() {
             return;
@@ -31,11 +31,11 @@ impl Output {
         self.is_empty = false;
         let out = host.stdout();
         let written = out.write_all(piece.as_bytes()).and_then(|()| out.flush());
-        // What the system refuses is reported when the tool ends.
+        // Write errors are reported when the tool ends.
         self.is_open = written.is_ok();
     }
 
-    /// Writes a token as its number.
+    /// Writes a token id.
     pub(super) fn token(&mut self, host: &mut dyn Host, token: u32) {
         let comma = if self.is_empty { "" } else { "," };
         self.write(host, &format!("{comma}{token}"));
@@ -47,7 +47,7 @@ impl Output {
     }
 }
 
-/// How many tokens were computed in which time.
+/// Number of tokens and the time they took.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Rate {
     pub(super) tokens: usize,
@@ -60,14 +60,14 @@ impl Rate {
         self.time += time;
     }
 
-    /// `None` if there were no tokens, or if they took no time.
+    /// Returns tokens per second; `None` if there were no tokens or the time is zero.
     pub(super) fn per_second(&self) -> Option<f64> {
         let seconds = self.time.as_secs_f64();
         (self.tokens > 0 && seconds > 0.0).then(|| self.tokens as f64 / seconds)
     }
 }
 
-/// Notes how fast tokens were read and made.
+/// Notes the throughput of prefill and decode steps.
 pub(super) fn note_rates(host: &mut dyn Host, prefill: Rate, decode: Rate) {
     let parts = [("prefill", prefill), ("decode", decode)];
     let parts = parts.into_iter().filter_map(|(name, rate)| {

@@ -1,4 +1,4 @@
-//! Making a model of its weights, with a sign of how far that is.
+//! Packs the weights of a model and shows the progress.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use mind_model::{
 };
 use mind_weights::WeightType;
 
-/// Weights that count how often some of them were packed.
+/// Weights that count the parts packed so far.
 struct Counted<'a> {
     weights: MappedWeights<'a>,
     packed: Arc<AtomicU64>,
@@ -52,8 +52,8 @@ impl Weights for Counted<'_> {
     }
 }
 
-/// The model of `weights`; a terminal shows how many of them are packed. What is packed of the weights in the files `kept`
-/// is kept from run to run.
+/// Builds the model of `weights` and shows the progress of packing on a terminal. The packed weights of the files
+/// `kept` are cached on disk.
 pub(super) fn model<'a>(
     config: Config,
     weights: MappedWeights<'a>,
@@ -87,10 +87,10 @@ pub(super) fn model<'a>(
     Ok(Arc::new(model))
 }
 
-/// What a run says that goes on without keeping packed weights.
-const NONE_KEPT: &str = "no packed weights are kept";
+/// Note of runs that do not cache packed weights.
+const NONE_KEPT: &str = "packed weights are not cached";
 
-/// Where what is packed of the weights in `files` is kept; `None`, with a note, if it is not.
+/// Returns the location of the packed weights of `files`; `None`, with a note, if they cannot be cached.
 fn packing(
     (config, products): (&Config, Products),
     files: &[PathBuf],
@@ -109,7 +109,7 @@ fn packing(
         None => {
             mind_cli::note(
                 host,
-                &format!("{NONE_KEPT}: there is no cache, see `MIND_CACHE`"),
+                &format!("{NONE_KEPT}: caching is off, see `MIND_CACHE`"),
             );
             None
         }

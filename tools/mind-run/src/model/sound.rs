@@ -1,4 +1,4 @@
-//! Sound from a file, as a model reads it.
+//! Features of audio files.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use mind_model::{Sound, TextFiles};
 
 use super::stop::Stop;
 
-/// The most bytes of a file.
+/// Limit on the size of a file in bytes.
 const LIMIT: u64 = 1 << 30;
 
-/// The features of the WAV file at `path`, made as the files of the model say.
+/// Computes the features of the WAV file at `path`, with the parameters of the model's files.
 pub(super) fn features(
     path: &str,
     audio: Audio,
@@ -33,7 +33,7 @@ pub(super) fn features(
     features.map_err(|why| Stop::Sound { name, why })
 }
 
-/// Writes the bits of features to the file at `path`.
+/// Writes features as little-endian bytes to the file at `path`.
 pub(super) fn save(path: &str, features: &[f32], host: &mut dyn Host) -> Result<(), Stop> {
     let bytes: Vec<u8> = features.iter().flat_map(|x| x.to_le_bytes()).collect();
     let written = host.write(Path::new(path), &bytes);

@@ -1,4 +1,4 @@
-//! Why a run of a model stopped.
+//! Errors of model runs.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use mind_model::{FolderError, ModelError, SpectrogramError, TextError, WavError}
 
 use super::args::ModelArgs;
 
-/// Why a run of a model stopped.
+/// Error of a model run.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stop {
-    /// It was reported where it was found.
+    /// An error that was already reported.
     #[error("reported before")]
     Reported,
     #[error(transparent)]
@@ -20,16 +20,16 @@ pub(super) enum Stop {
     Model(#[from] ModelError),
     #[error(transparent)]
     Text(#[from] TextError),
-    /// A text where there is no tokenizer.
-    #[error("{model}: there is no tokenizer.json for {what}")]
+    /// The input is text, but the model has no tokenizer.
+    #[error("{model}: no tokenizer.json, which is needed for {what}")]
     NoTokenizer { model: String, what: &'static str },
-    /// Options that do not go together where a decoder runs.
+    /// Options that cannot be combined.
     #[error("{0}")]
     Usage(&'static str),
-    /// An option that models of the family have no use for.
+    /// An option that does not apply to the model's family.
     #[error(
         "models of {family} are {models}s: {}, `--{option}` is for {}",
-        if *is_encoder { "`--embed` and `--tokens` make vectors" } else { "`--prompt` and `--tokens` draw what follows" },
+        if *is_encoder { "`--embed` and `--tokens` compute embeddings" } else { "`--prompt` and `--tokens` generate text" },
         if *is_encoder { "decoders" } else { "encoders" }
     )]
     Unused {
@@ -38,20 +38,20 @@ pub(super) enum Stop {
         models: &'static str,
         is_encoder: bool,
     },
-    /// A text beyond the positions of an encoder.
+    /// A text exceeds the context of an encoder.
     #[error("text {text} has {tokens} tokens, more than the model's context of {context}")]
     Long {
         text: usize,
         tokens: usize,
         context: usize,
     },
-    /// A pooling that the model lacks the weights for.
+    /// The model has no pooler, which `--pooling` selects.
     #[error("{model}: the model has no pooler; `--pooling` may be mean or cls")]
     NoPooler { model: String },
     /// An archive without an array of images.
-    #[error("{name}: there is no array `pixel_values`, but {}", if found.is_empty() { "none" } else { found })]
+    #[error("{name}: no array `pixel_values`, found {}", if found.is_empty() { "none" } else { found })]
     NoPixels { name: String, found: String },
-    /// An array that is none of images that the model reads.
+    /// An array whose type is not that of the model's images.
     #[error(
         "{name}: `pixel_values` is {found}, expected f32{expected:?}, or several of them along a first axis"
     )]
@@ -60,27 +60,27 @@ pub(super) enum Stop {
         found: String,
         expected: [usize; 3],
     },
-    /// A file that holds no sound.
+    /// An invalid WAV file.
     #[error("{name}: {why}")]
     Wav { name: String, why: WavError },
-    /// Sound that the model does not hear.
+    /// Audio with the wrong sample rate or length.
     #[error("{name}: {why}")]
     Sound { name: String, why: SpectrogramError },
-    /// A conversation beyond the cache.
+    /// A conversation exceeds the KV cache.
     #[error(
         "the conversation has {needed} tokens, the cache has room for {capacity}; `--capacity` makes it larger"
     )]
     Full { needed: usize, capacity: usize },
-    /// A file, or standard input.
+    /// A file or standard input cannot be read or written.
     #[error("{name}: {why}")]
     Stream { name: String, why: io::Error },
-    /// Arrays that make no archive.
+    /// Arrays that cannot be written to an archive.
     #[error("{name}: {why}")]
     Archive { name: String, why: String },
 }
 
 impl Stop {
-    /// Tells the user; `config` is the text that describes the model.
+    /// Reports the error; `config` is the text that describes the model.
     pub(super) fn report(self, args: &ModelArgs, config: &SourceFile, host: &mut dyn Host) {
         match self {
             Stop::Reported => {}

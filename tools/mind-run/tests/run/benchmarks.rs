@@ -1,4 +1,4 @@
-//! Timings, on a clock that moves one millisecond whenever it is read.
+//! Timings on a clock that advances one millisecond per reading.
 
 use serde_json::{Value, json};
 

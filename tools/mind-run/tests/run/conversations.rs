@@ -14,7 +14,7 @@ macro_rules! model_file {
     };
 }
 
-/// What a conversation at `time` is refused for by a template that says the time.
+/// Returns the error of a conversation at `time` whose template prints the time.
 fn refusal(time: Option<Duration>) -> String {
     let mut host = MemoryHost::default();
     let files: [(&str, &[u8]); 4] = [

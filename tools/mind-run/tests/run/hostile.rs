@@ -1,4 +1,4 @@
-//! Archives that are broken on purpose.
+//! Malformed archives.
 
 use mind_cli::npz;
 use mind_ir::tensor::Tensor;
@@ -68,7 +68,7 @@ fn the_limit_holds_for_all_arrays_together_and_for_bombs() {
     snapshot!([problem(&both, 23), problem(&bomb, u64::MAX)].join("\n"));
 }
 
-/// Every single-byte change and every cut of a small archive ends in arrays or an error.
+/// Each single-byte change and each truncation of a small archive results in arrays or an error.
 #[test]
 fn mutated_archives_never_panic() {
     let (x, y) = (Tensor::of(vec![2], vec![1f32, 2.0]), Tensor::scalar(true));

@@ -1,4 +1,4 @@
-//! The tool through a host in memory, and the files of arrays that it reads.
+//! The tool on a host in memory, and its array files.
 
 mod benchmarks;
 mod conversations;

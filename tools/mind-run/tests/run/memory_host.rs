@@ -1,4 +1,4 @@
-//! Running the tool in a host in memory.
+//! Runs the tool on a host in memory.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use mind_interp::Arrays;
 use mind_ir::tensor::Tensor;
 
 pub trait RunTool {
-    /// The same host with arrays in `in.npz`.
+    /// Returns the host with arrays in `in.npz`.
     fn and_arrays<'a>(self, arrays: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Self;
 
-    /// Runs the tool with the words of `args`, and gives the exit code.
+    /// Runs the tool with the words of `args`; returns the exit code.
     fn run(&mut self, args: &str) -> u8;
 
-    /// Standard output of a run that must succeed in silence.
+    /// Returns the standard output of a successful run without messages.
     fn output(&mut self, args: &str) -> String;
 
-    /// Standard error of a run that must be rejected, with nothing on standard output and no file.
+    /// Returns the standard error of a rejected run without output and files.
     fn rejection(&mut self, args: &str) -> String;
 
-    /// The arrays in a file.
+    /// Returns the arrays in a file.
     fn arrays(&self, path: &str) -> Arrays;
 }
 

@@ -1,4 +1,4 @@
-//! Archives: dtypes, byte orders, element orders.
+//! Archives: dtypes, byte orders and element orders.
 
 use std::io::{Cursor, Write};
 
@@ -8,13 +8,13 @@ use mind_ir::types::DType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// An `.npy` array: version 1.0 with this dict, then these bytes.
+/// Returns an `.npy` array of version 1.0 with this dict and these bytes.
 pub fn npy(dict: &str, data: &[u8]) -> Vec<u8> {
     let length = (dict.len() as u16).to_le_bytes();
     [b"\x93NUMPY\x01\x00", &length[..], dict.as_bytes(), data].concat()
 }
 
-/// An archive of members by file name.
+/// Returns an archive of members by file name.
 pub fn archive(members: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(method);
@@ -76,7 +76,7 @@ fn arrays_start_where_numpy_can_map_them() {
     );
 }
 
-/// Deflated zip64 members as `numpy.savez_compressed` writes them, made by Python's `zipfile`.
+/// Deflated zip64 members in the form of `numpy.savez_compressed`, made by Python's `zipfile`.
 #[test]
 fn what_python_writes_is_read() {
     let arrays = npz::read(include_bytes!("python.npz"), u64::MAX).unwrap();

@@ -1,4 +1,4 @@
-//! What a successful run prints and writes.
+//! Outputs of successful runs.
 
 use mind_interp::{Extents, random_inputs};
 use mind_ir::tensor::Tensor;
@@ -164,7 +164,7 @@ fn random_arrays_are_reproducible_and_as_documented() {
     assert!(text.starts_with("%2: f32[5, 4] "));
     assert_eq!(text, host.output("m.core --random 7 --dim B=5"));
     assert_ne!(text, host.output("m.core --random 8 --dim B=5"));
-    let chosen = "note: `--random` chose B=3; `--dim B=4` gives another extent\n";
+    let chosen = "note: `--random` chose B=3; `--dim B=4` sets another extent\n";
     assert_eq!(host.run("m.core --random 7"), 0);
     assert_eq!(host.error(), chosen);
     let text = String::from_utf8(std::mem::take(&mut host.stdout)).unwrap();

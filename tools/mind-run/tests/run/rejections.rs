@@ -1,4 +1,4 @@
-//! Inputs that are refused: exit code 1, a message that says why, no output.
+//! Rejected inputs: exit code 1, an error message and no output.
 
 use mind_ir::tensor::Tensor;
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn zeros(shape: &[usize]) -> Tensor {
     Tensor::of(shape.to_vec(), vec![0f32; shape.iter().product()])
 }
 
-/// The message, line, code and help of every diagnostic of a rejected run.
+/// Returns the message, line, code and help of every diagnostic of a rejected run.
 fn rejected(
     host: &mut MemoryHost,
     args: &str,
@@ -55,7 +55,7 @@ fn every_array_that_does_not_fit_is_named_at_its_input() {
         zeros(&[1]),
     );
     let mut host = MemoryHost::with(MODULE).and_arrays([("x", &x), ("y", &y), ("W", &z)]);
-    let help = "give it with `--inputs IN.npz`, or let `--random SEED` make it up";
+    let help = "pass it with `--inputs IN.npz`, or fill it with `--random SEED`";
     let expected = [
         (
             "array `x` has extent 5 at dimension 1, input `x` expects 4, f32[B, 4]",

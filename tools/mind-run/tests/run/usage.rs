@@ -1,4 +1,4 @@
-//! Command lines that are not understood: exit code 2, nothing done.
+//! Invalid command lines: exit code 2 and no output.
 
 use crate::memory_host::{MemoryHost, RunTool};
 

@@ -1,4 +1,4 @@
-//! What a module costs to send to a language model, by format.
+//! Size of a module in tokens of language models, by format.
 
 mod record;
 
@@ -6,19 +6,19 @@ use mind_driver::formats::{Format, Formats};
 use mind_ir::Graph;
 use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 
-/// Bytes and tokens of a module in every format that can say it.
+/// Bytes and tokens of a module in every format that can express it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenReport {
-    /// A row a form.
+    /// A row per format.
     pub rows: Vec<TokenRow>,
-    /// The formats that cannot say the module.
+    /// The formats that cannot express the module.
     pub unsaid: Vec<&'static str>,
 }
 
-/// What one form takes.
+/// Size of a module in one format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenRow {
-    /// The form's name.
+    /// The name of the format.
     pub form: &'static str,
     /// Bytes of UTF-8.
     pub bytes: usize,
@@ -28,7 +28,7 @@ pub struct TokenRow {
     pub o200k: usize,
 }
 
-/// The report on a verified module.
+/// Computes the report of a verified module.
 pub fn report(formats: &Formats, g: &Graph) -> TokenReport {
     let mut report = TokenReport {
         rows: Vec::new(),
@@ -59,7 +59,7 @@ fn row(form: &'static str, text: &str) -> TokenRow {
 }
 
 impl TokenReport {
-    /// The report as a table.
+    /// Formats the report as a table.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{:16}{:>8}{:>13}{:>13}\n",
@@ -75,7 +75,7 @@ impl TokenReport {
             text.push_str(&format!("{form:16}{bytes:8}{cl100k:13}{o200k:13}\n"));
         }
         if !self.unsaid.is_empty() {
-            text.push_str(&format!("cannot say it: {}\n", self.unsaid.join(", ")));
+            text.push_str(&format!("not expressible in: {}\n", self.unsaid.join(", ")));
         }
         text
     }

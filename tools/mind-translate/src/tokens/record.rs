@@ -1,4 +1,4 @@
-//! A module as the JSON records that the specification describes its instructions by.
+//! A module in the JSON form of the specification's instructions.
 
 use mind_ir::attr::{Attr, Literal, Padding};
 use mind_ir::opdef::Trait;
@@ -7,7 +7,7 @@ use mind_ir::types::{DType, shape_text};
 use mind_ir::{BlockId, Graph, OpId, ValueId, with_dtype};
 use serde_json::{Map, Value, json};
 
-/// The module as `operations` and `outputs`.
+/// Converts a module to an object with `operations` and `outputs`.
 pub(super) fn module(g: &Graph) -> Value {
     json!({"operations": operations(g, g.body()), "outputs": labels(g, g.outputs())})
 }

@@ -4,9 +4,9 @@ use super::arc::{Reduced, from_base, reduce};
 use super::pair::Pair;
 use super::steps::{Lane, Steps, split_sign};
 
-/// acos(x); NaN beyond -1 and 1.
+/// acos(x); NaN for |x| > 1.
 ///
-/// pi/2 - asin(x) up to |x| = 1/2, beyond that 2 asin(sqrt((1 - |x|) / 2)) or its complement to pi.
+/// For |x| <= 1/2 it is pi/2 - asin(x), else 2 asin(sqrt((1 - |x|) / 2)), subtracted from pi if x is negative.
 #[inline]
 pub fn acos<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::ARC;

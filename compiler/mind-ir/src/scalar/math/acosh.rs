@@ -7,7 +7,7 @@ use super::steps::{Lane, Steps};
 
 /// acosh(x); NaN below 1.
 ///
-/// ln(x + sqrt(x^2 - 1)) with the sum to twice the precision; ln(2 x) where x^2 outweighs 1.
+/// ln(x + sqrt(x^2 - 1)), with the sum to twice the precision; ln(2 x) if 1 is negligible next to x^2.
 #[inline]
 pub fn acosh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (zero, one) = (b.value(B::Lane::ZERO), b.value(B::Lane::ONE));

@@ -1,19 +1,19 @@
-//! What the arc functions share.
+//! Shared parts of the arc functions.
 
 use super::pair::{Pair, ordered_sum};
 use super::steps::{Lane, Steps, horner};
 
-/// How the arc sine of a number is found.
+/// The reduction of a number a >= 0 for its arc sine.
 pub(super) struct Reduced<B: Steps> {
-    /// Whether the number is below 1/2.
+    /// Whether a < 1/2.
     pub is_small: B::Mask,
     /// sqrt((1 - a) / 2).
     pub root: B::Value,
-    /// The square of the number, or of `root`.
+    /// The square of a if it is small, else of `root`.
     pub z: B::Value,
 }
 
-/// The argument of the polynomial for `a`, which is positive.
+/// Returns the reduction of `a`, which is positive.
 #[inline]
 pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Reduced<B> {
     let (half, neg_half) = (b.value(B::Lane::HALF), b.value(B::Lane::NEG_HALF));
@@ -25,7 +25,7 @@ pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Reduced<B> {
     Reduced { is_small, root, z }
 }
 
-/// `base` + k asin(s), where `argument` is k s and `z` is s^2.
+/// Returns `base` + k asin(s), where `argument` is k s and `z` is s^2.
 #[inline]
 pub(super) fn from_base<B: Steps>(
     b: &mut B,
@@ -41,7 +41,7 @@ pub(super) fn from_base<B: Steps>(
     b.add(hi, rest)
 }
 
-/// `base` + atan(`numerator` / `denominator`) for a quotient of at most 1/2 in size.
+/// Returns `base` + atan(`numerator` / `denominator`) for a quotient of at most 1/2 in magnitude.
 #[inline]
 pub(super) fn from_quotient<B: Steps>(
     b: &mut B,

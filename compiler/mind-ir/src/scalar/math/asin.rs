@@ -4,9 +4,9 @@ use super::arc::{Reduced, from_base, reduce};
 use super::pair::Pair;
 use super::steps::{Lane, Steps, join_sign, split_sign};
 
-/// asin(x); NaN beyond -1 and 1.
+/// asin(x); NaN for |x| > 1.
 ///
-/// On a = |x|, a + a^3 P(a^2) up to 1/2, from there on pi/2 - 2 asin(sqrt((1 - a) / 2)).
+/// With a = |x|, it is a + a^3 P(a^2) for a < 1/2, else pi/2 - 2 asin(sqrt((1 - a) / 2)).
 #[inline]
 pub fn asin<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::ARC;

@@ -7,8 +7,8 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// asinh(x).
 ///
-/// On a = |x|, ln(a + sqrt(a^2 + 1)) with the sum to twice the precision; a series where the result is close
-/// to a, and ln(2 a) where a^2 outweighs 1.
+/// With a = |x|, it is ln(a + sqrt(a^2 + 1)), with the sum to twice the precision. It is a series for small a, and ln(2
+/// a) if 1 is negligible next to a^2.
 #[inline]
 pub fn asinh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::HYPERBOLIC;

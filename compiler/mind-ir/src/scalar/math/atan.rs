@@ -6,8 +6,8 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// atan(x).
 ///
-/// On a = |x|, a constant plus the arc tangent of t with |t| <= 1/2: of a itself, of (a - 1) / (a + 1) from 1/2
-/// on, and of -1 / a from 2 on.
+/// With a = |x|, it is a constant plus atan(t) with |t| <= 1/2: t is a for a < 1/2, -1 / a for a > 2, and (a - 1) / (a
+/// + 1) in between.
 #[inline]
 pub fn atan<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::ARC;

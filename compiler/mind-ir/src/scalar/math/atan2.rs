@@ -6,8 +6,8 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// The angle of the point (x, y), from -pi to pi.
 ///
-/// As `atan` of |y| / |x|, but that the quotient is never taken where it could overflow: comparisons of both choose
-/// the range. A negative x, -0 included, gives the complement to pi.
+/// Computed as `atan` of |y| / |x|, except that the range is chosen by comparing both, because the quotient could
+/// overflow. For negative x, including -0, the angle is subtracted from pi.
 #[inline]
 pub fn atan2<B: Steps>(b: &mut B, y: B::Value, x: B::Value) -> B::Value {
     let c = B::Lane::ARC;
@@ -64,8 +64,8 @@ struct Point<V> {
     width: V,
 }
 
-/// A point at the same angle with finite coordinates whose sum and inverses are normal where they count: an infinite
-/// coordinate outweighs a finite one, and a height of zero any width.
+/// Returns a point at the same angle whose coordinates are finite and scaled so that their sum and inverses are normal
+/// where they are used. An infinite coordinate makes a finite one zero, and the width is 1 if the height is zero.
 #[inline]
 fn finite<B: Steps>(b: &mut B, height: B::Value, width: B::Value) -> Point<B::Value> {
     let c = B::Lane::ARC;

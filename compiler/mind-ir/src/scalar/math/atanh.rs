@@ -7,8 +7,8 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// atanh(x); infinite at -1 and 1, NaN beyond.
 ///
-/// On a = |x|, half of ln((1 + a) / (1 - a)), with what the quotient rounds off as a correction; a series
-/// where the result is close to a.
+/// With a = |x|, it is ln((1 + a) / (1 - a)) / 2, with the rounding error of the quotient as a correction; a series for
+/// small a.
 #[inline]
 pub fn atanh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (a, sign) = split_sign(b, x);

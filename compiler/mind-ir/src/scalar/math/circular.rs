@@ -1,26 +1,26 @@
-//! What `sin`, `cos` and `tan` share: the reduction of an angle, exact for every number, and the functions on what is
-//! left.
+//! Shared parts of `sin`, `cos` and `tan`: the argument reduction, which is exact for every number, and the sine and
+//! cosine of the reduced angle.
 
 use super::constants::circular::Move;
 use super::pair::{Pair, ordered_sum, product, sum};
 use super::steps::{Lane, Steps, horner};
 
-/// An angle as quarter turns and a rest of at most pi/4, which keeps the sign of the angle.
+/// An angle as quarter turns and a reduced angle of at most pi/4 in magnitude, which keeps the sign.
 pub(super) struct Turned<V> {
-    /// Quarter turns, an integer whose last two bits count.
+    /// The number of quarter turns, an integer of which only the last two bits matter.
     pub quarters: V,
     pub rest: Pair<V>,
 }
 
-/// Digits of 2/pi that a product with an angle needs.
+/// The number of digits of 2/pi that a product with an angle needs.
 const WINDOW: usize = 5;
 
-/// At least as many as there are digits.
+/// An upper bound of the number of digits of 2/pi.
 const MOST_DIGITS: usize = 24;
 
-/// The rest of `a`, which is positive.
+/// Reduces `a`, which is positive.
 ///
-/// Few angles are so large that their turns are not counted in a number.
+/// Angles above `largest` take another path, which vectors skip, because they are rare.
 #[inline]
 pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let usual = subtract_quarters(b, a);
@@ -37,11 +37,11 @@ pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     }
 }
 
-/// `a`, which is no larger than `largest`, less the nearest multiple of pi/2, in three parts.
+/// Subtracts the nearest multiple of pi/2, in three parts, from `a`, which is at most `largest`.
 ///
-/// The first part is a multiple of 2 in the last place of 1, and so is `a`, if it is not below pi/4. The difference is less
-/// than 1, thus exact. The product with the second part and its sum are exact as pairs; of the product with the third part
-/// only a rounding is lost.
+/// The first part, and `a` from 1/2 on, are multiples of half an ulp of 1. So is their difference, which the fused
+/// multiply-add does not round before; it is less than 1, thus exact. The product with the second part and the sum with
+/// it are exact as pairs. Only the product with the third part is rounded.
 #[inline]
 fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let c = B::Lane::CIRCULAR;
@@ -66,18 +66,18 @@ fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     }
 }
 
-/// The rest of `a`, which is above pi/4.
+/// Reduces `a`, which is above pi/4, by the method of Payne and Hanek.
 ///
-/// `a` times 2/pi is taken modulo 4 without any rounding that matters. Digits of 2/pi whose products with `a` are
-/// multiples of 4 are skipped: a window moves over them, by steps that the size of `a` decides, each a choice
-/// between the digits of two places.
+/// `a` times 2/pi is computed modulo 4, with negligible rounding errors. Digits of 2/pi whose products with `a` are
+/// multiples of 4 are skipped: a window moves over the digits in steps that depend on the size of `a`. Each step
+/// selects between the digits before and after the move.
 #[inline]
 fn reduce_large<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let c = B::Lane::CIRCULAR;
     let (scaled, digits) = window(b, a);
     let Turns { quarters, rest } = turns(b, scaled, digits);
 
-    // The angle is the rest times pi/2.
+    // The reduced angle is the rest times pi/2.
     let (half_pi, half_pi_lo) = (b.value(c.half_pi), b.value(c.half_pi_lo));
     let Pair { hi, lo } = product(b, rest.hi, half_pi);
     let lo = b.fma(rest.lo, half_pi, lo);
@@ -88,7 +88,7 @@ fn reduce_large<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     }
 }
 
-/// The digits of 2/pi that count for `a`, and `a` scaled down by those before.
+/// Returns the digits of 2/pi that are needed for `a`, and `a` scaled down by the skipped digits.
 #[inline]
 fn window<B: Steps>(b: &mut B, mut a: B::Value) -> (B::Value, [B::Value; WINDOW]) {
     let c = B::Lane::CIRCULAR;
@@ -108,7 +108,7 @@ fn window<B: Steps>(b: &mut B, mut a: B::Value) -> (B::Value, [B::Value; WINDOW]
         let stays = b.lt(a, least);
         let scaled = b.mul(a, scale);
         a = b.select(stays, a, scaled);
-        // The moves after this one go less far together than this one does.
+        // The moves after this one together skip fewer digits than this one.
         let needed = (by - 1 + WINDOW).min(known);
         for at in 0..needed {
             if at + by < known {
@@ -122,13 +122,13 @@ fn window<B: Steps>(b: &mut B, mut a: B::Value) -> (B::Value, [B::Value; WINDOW]
     (a, found)
 }
 
-/// Turns as an integer and a rest of at most 1/2.
+/// Quarter turns as an integer, and a rest of at most 1/2 of a quarter turn.
 struct Turns<V> {
     quarters: V,
     rest: Pair<V>,
 }
 
-/// `a` times the number with these digits, modulo 4.
+/// Returns `a` times the number with these digits, modulo 4.
 #[inline]
 fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<B::Value> {
     let chunk = b.value(B::Lane::CIRCULAR.chunk);
@@ -153,7 +153,7 @@ fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<
     let quarters = b.round(total);
     let mut rest = b.sub(total, quarters);
 
-    // The rest may be as small as what is left.
+    // The rest may be as small as the remaining terms, so that the sums must be exact.
     let mut rounded = b.add(products[3].lo, products[4].hi);
     let [p0, p1, p2, p3] = parts;
     for x in [p0, p1, p2, p3, products[2].lo, products[3].hi] {
@@ -167,7 +167,7 @@ fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<
     }
 }
 
-/// `x` less the nearest multiple of 4, exact.
+/// Returns `x` minus the nearest multiple of 4, which is exact.
 #[inline]
 fn modulo_4<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::CIRCULAR;
@@ -177,13 +177,13 @@ fn modulo_4<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     b.fma(turns, neg_four, x)
 }
 
-/// The sine of `x`.
+/// Returns the sine of a reduced angle.
 #[inline]
 pub(super) fn sine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B::Value> {
     let square = b.mul(x.hi, x.hi);
     let cube = b.mul(square, x.hi);
     let p = horner(b, square, B::Lane::CIRCULAR.sin);
-    // The sine grows with `lo` by the cosine, nearly 1 - x^2/2.
+    // The derivative of the sine is the cosine, approximately 1 - x^2/2.
     let neg_half = b.value(B::Lane::NEG_HALF);
     let half_lo = b.mul(x.lo, neg_half);
     let rest = b.fma(half_lo, square, x.lo);
@@ -191,7 +191,7 @@ pub(super) fn sine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B::V
     ordered_sum(b, x.hi, rest)
 }
 
-/// The cosine of `x`.
+/// Returns the cosine of a reduced angle.
 #[inline]
 pub(super) fn cosine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B::Value> {
     let square = product(b, x.hi, x.hi);
@@ -207,7 +207,7 @@ pub(super) fn cosine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B:
     ordered_sum(b, hi, lo)
 }
 
-/// Whether an integer is even.
+/// Returns whether an integer is even.
 #[inline]
 pub(super) fn is_even<B: Steps>(b: &mut B, n: B::Value) -> B::Mask {
     let half = b.value(B::Lane::HALF);
@@ -216,7 +216,7 @@ pub(super) fn is_even<B: Steps>(b: &mut B, n: B::Value) -> B::Mask {
     b.eq(halved, whole)
 }
 
-/// The sign bit if two is in an integer, as after two and three quarter turns, else 0.
+/// Returns the sign bit if bit 1 of an integer is set, which is so after two or three quarter turns, else 0.
 #[inline]
 pub(super) fn sign_of_quarters<B: Steps>(b: &mut B, n: B::Value) -> B::Int {
     let whole = b.value(B::Lane::CIRCULAR.whole);
@@ -227,7 +227,7 @@ pub(super) fn sign_of_quarters<B: Steps>(b: &mut B, n: B::Value) -> B::Int {
     b.and(n, sign)
 }
 
-/// `x` with its sign changed if `sign` is the sign bit.
+/// Returns `x`, negated if `sign` is the sign bit.
 #[inline]
 pub(super) fn negate_by<B: Steps>(b: &mut B, x: B::Value, sign: B::Int) -> B::Value {
     let bits = b.bits(x);
@@ -240,8 +240,9 @@ mod tests {
     use super::super::Scalar;
     use super::*;
 
-    /// Both reductions of the numbers nearest to multiples of pi/2, and of those beside them, up to `largest`: the bits of
-    /// the quarters that count are the same, and the rests differ by less than `tolerance` of themselves.
+    /// Compares both reductions for the numbers nearest to multiples of pi/2 up to `largest`, and their neighbours: the
+    /// low bits of the quarter turns must be the same, and the relative difference of the reduced angles below
+    /// `tolerance`.
     macro_rules! reductions_agree {
         ($float:ident, $step:expr, $tolerance:expr) => {
             let mut b = Scalar::<$float>::default();

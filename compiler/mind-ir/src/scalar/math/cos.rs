@@ -5,7 +5,7 @@ use super::steps::{Lane, Steps, split_sign};
 
 /// cos(x), for any finite x; NaN for infinities.
 ///
-/// The sine a quarter turn further on.
+/// Computed as the sine of the angle plus a quarter turn.
 #[inline]
 pub fn cos<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (a, _) = split_sign(b, x);

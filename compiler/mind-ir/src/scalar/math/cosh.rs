@@ -4,7 +4,7 @@ use super::hyperbolic::exponentials;
 use super::pair::{Pair, ordered_sum};
 use super::steps::{Lane, Steps, split_sign};
 
-/// cosh(x), half the sum of both exponentials.
+/// cosh(x) = (e^x + e^-x) / 2.
 #[inline]
 pub fn cosh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (a, _) = split_sign(b, x);

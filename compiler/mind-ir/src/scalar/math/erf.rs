@@ -5,7 +5,7 @@ use super::steps::{Lane, Steps, horner, join_sign, split_sign};
 
 /// erf(x), the integral of 2/sqrt(pi) e^(-t^2) for t from 0 to x.
 ///
-/// Below `middle` an odd polynomial, from there on 1 - e^t with a polynomial t.
+/// Below `middle` it is an odd polynomial, above it 1 - e^t, where t is a polynomial.
 #[inline]
 pub fn erf<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::ERF;
@@ -21,7 +21,7 @@ pub fn erf<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (log2_e, round) = (b.value(B::Lane::EXP.log2_e), b.value(c.round_negated));
     let k = b.fma(t, log2_e, round);
     let n = b.sub(k, round);
-    // One constant for ln(2) is enough: where n is large, e^t is small.
+    // ln(2) to single precision is enough, because e^t is small if n is large.
     let neg_ln2 = b.value(B::Lane::EXP.neg_ln2_hi);
     let r = b.fma(n, neg_ln2, t);
     let q = expm1_reduced(b, r);

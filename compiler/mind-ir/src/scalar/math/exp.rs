@@ -1,4 +1,4 @@
-//! `exp`, and the parts of it that other functions share.
+//! `exp`, and parts that other functions share.
 
 use super::steps::{Lane, Steps, horner};
 
@@ -13,7 +13,7 @@ pub fn exp<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     b.scale_sum(q, power.k)
 }
 
-/// `x` limited to `lowest..=highest`; NaN stays NaN.
+/// Clamps `x` to `lowest..=highest`; NaN stays NaN.
 #[inline]
 pub(super) fn clamp<B: Steps>(
     b: &mut B,
@@ -34,7 +34,7 @@ pub(super) struct PowerOfTwo<V> {
     pub k: V,
 }
 
-/// 2^n as a product, both factors normal for |n| up to twice the exponents of normal numbers.
+/// 2^n as a product of two factors, which are normal for |n| up to twice the largest exponent.
 pub(super) struct Factors<V> {
     /// 2^floor(n/2).
     pub first: V,
@@ -42,7 +42,7 @@ pub(super) struct Factors<V> {
     pub second: V,
 }
 
-/// 2^n and q with e^x = 2^n (1 + q) and |q| < 0.42.
+/// Returns 2^n and q such that e^x = 2^n (1 + q) and |q| < 0.42.
 #[inline]
 pub(super) fn exp_parts<B: Steps>(b: &mut B, x: B::Value) -> (PowerOfTwo<B::Value>, B::Value) {
     let c = B::Lane::EXP;
@@ -54,7 +54,7 @@ pub(super) fn exp_parts<B: Steps>(b: &mut B, x: B::Value) -> (PowerOfTwo<B::Valu
     (power, q)
 }
 
-/// The power of two that is nearest to e^x in ratio.
+/// Returns the power of two with the ratio to e^x that is nearest to 1.
 #[inline]
 pub(super) fn nearest_power<B: Steps>(b: &mut B, x: B::Value) -> PowerOfTwo<B::Value> {
     let c = B::Lane::EXP;
@@ -63,7 +63,7 @@ pub(super) fn nearest_power<B: Steps>(b: &mut B, x: B::Value) -> PowerOfTwo<B::V
     power_from(b, k)
 }
 
-/// 2^n from `k`, the sum of an integer n and `round_twice`.
+/// Returns 2^n for `k`, the sum of an integer n and `round_twice`.
 #[inline]
 pub(super) fn power_from<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Value> {
     let round = b.value(B::Lane::EXP.round_twice);
@@ -71,11 +71,10 @@ pub(super) fn power_from<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Valu
     PowerOfTwo { n, k }
 }
 
-/// The factors of 2^n from `k`, the sum of an integer n and `round_twice`.
+/// Returns the factors of 2^n for `k`, the sum of an integer n and `round_twice`.
 #[inline]
 pub(super) fn factors<B: Steps>(b: &mut B, k: B::Value) -> Factors<B::Value> {
-    // The low bits of k hold n + 2 bias, so those of its halves hold a biased exponent each; the
-    // left shifts drop all other bits.
+    // The low bits of k are n + 2 bias, so each half of them is a biased exponent. The left shifts drop all other bits.
     let k = b.bits(k);
     let floor = b.shr(k, 1);
     let ceil = b.isub(k, floor);
@@ -87,7 +86,7 @@ pub(super) fn factors<B: Steps>(b: &mut B, k: B::Value) -> Factors<B::Value> {
     }
 }
 
-/// 1 / `power`, a power of two whose inverse is normal.
+/// Returns 1 / `power`, where `power` is a power of two with a normal inverse.
 #[inline]
 pub(super) fn inverse_power<B: Steps>(b: &mut B, power: B::Value) -> B::Value {
     let twice_bias = b.int(B::Lane::EXP.twice_bias);
@@ -96,14 +95,14 @@ pub(super) fn inverse_power<B: Steps>(b: &mut B, power: B::Value) -> B::Value {
     b.float(inverse)
 }
 
-/// e^x as 2^n (1 + r + p), where |r| <= ln(2)/2 and p is less than r^2.
+/// e^x as 2^n (1 + r + p), where |r| <= ln(2)/2 and |p| < r^2.
 pub(super) struct ExpSum<V> {
     pub power: Factors<V>,
     pub r: V,
     pub p: V,
 }
 
-/// e^x, with what the reduction rounds off in p.
+/// Returns e^x as a sum; p includes the rounding error of the reduction.
 #[inline]
 pub(super) fn exp_sum<B: Steps>(b: &mut B, x: B::Value) -> ExpSum<B::Value> {
     let c = B::Lane::EXP;
@@ -120,7 +119,7 @@ pub(super) fn exp_sum<B: Steps>(b: &mut B, x: B::Value) -> ExpSum<B::Value> {
     ExpSum { power, r, p }
 }
 
-/// 2^n from `k`, the sum of an integer n and `round`.
+/// Returns 2^n for `k`, the sum of an integer n and `round`.
 #[inline]
 pub(super) fn power_of_two<B: Steps>(b: &mut B, k: B::Value) -> B::Value {
     let k = b.bits(k);
@@ -128,7 +127,7 @@ pub(super) fn power_of_two<B: Steps>(b: &mut B, k: B::Value) -> B::Value {
     b.float(power)
 }
 
-/// e^r - 1 for |r| <= ln(2)/2.
+/// Returns e^r - 1 for |r| <= ln(2)/2.
 #[inline]
 pub(super) fn expm1_reduced<B: Steps>(b: &mut B, r: B::Value) -> B::Value {
     let w = horner(b, r, B::Lane::EXP.poly);
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn never_decreases_in_f32() {
-        // Neighbours around the points where the exponent changes, and around 0.
+        // Adjacent numbers around the points where the exponent changes, and around 0.
         let centres = (-300..=256).map(|n| n as f32 * 0.5 * std::f32::consts::LN_2);
         for centre in centres {
             let mut x = centre;

@@ -5,8 +5,8 @@ use super::steps::{Lane, Steps};
 
 /// 2^x.
 ///
-/// With x = n + r and |r| <= 1/2, the result is 2^n (1 + (e^(r ln 2) - 1)), scaled as that of `exp`. A power
-/// of two is exact.
+/// With x = n + r and |r| <= 1/2, the result is 2^n (1 + (e^(r ln 2) - 1)), scaled as in `exp`. Powers of two are
+/// exact.
 #[inline]
 pub fn exp2<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::EXP2;

@@ -5,8 +5,8 @@ use super::steps::{Lane, Steps};
 
 /// e^x - 1.
 ///
-/// With e^x = first * second * (1 + r + p), the sum first (1 + r) - 1 / second is taken without its rounding,
-/// so that only the last addition rounds; the product with `second` is exact or overflows.
+/// With e^x = first * second * (1 + r + p), the sum first (1 + r) - 1 / second is computed with its rounding error, so
+/// that only the last addition rounds. The product with `second` is exact or overflows.
 #[inline]
 pub fn expm1<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::EXP;

@@ -5,9 +5,9 @@ use super::steps::{Lane, Steps, horner, split_sign};
 
 /// x (1 + erf(x / sqrt(2))) / 2; -0 at negative infinity, the limit.
 ///
-/// With a = |x| and Q(a) = erfc(a / sqrt(2)) / 2 = e^(-a^2/2) R(a), the result is max(x, 0) - a
-/// Q(a). Nothing cancels as Q <= 1/2, and a Q(a) is accurate relative to itself, however small:
-/// what the main steps round off is carried along in the values named `_lo`.
+/// With a = |x| and Q(a) = erfc(a / sqrt(2)) / 2 = e^(-a^2/2) R(a), the result is max(x, 0) - a Q(a). Nothing
+/// cancels, because Q <= 1/2. The relative error of a Q(a) is small even if it is tiny, because the values named
+/// `_lo` carry the rounding errors of the main steps.
 #[inline]
 pub fn gelu<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::GELU;
@@ -15,7 +15,7 @@ pub fn gelu<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let highest = b.value(c.highest);
     let a = b.min(highest, a);
 
-    // v + v_lo = a / (a + k); d_lo is what the sum rounds off.
+    // v + v_lo = a / (a + k); d_lo is the rounding error of the sum.
     let (one, k) = (b.value(B::Lane::ONE), b.value(c.k));
     let d = b.add(a, k);
     let a_rounded = b.sub(d, k);
@@ -27,7 +27,7 @@ pub fn gelu<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let rest = b.fma(neg_v, d_lo, rest);
     let v_lo = b.mul(rest, inverse);
 
-    // f + f_lo = (a + k) R(a), the last step of Horner's rule without its rounding.
+    // f + f_lo = (a + k) R(a): the last step of Horner's rule with its rounding error.
     let (two, neg_one) = (b.value(B::Lane::TWO), b.value(B::Lane::NEG_ONE));
     let t = b.fma(v, two, neg_one);
     let t = b.fma(v_lo, two, t);

@@ -1,4 +1,4 @@
-//! What `sinh` and `cosh` share, and their inverses.
+//! Shared parts of the hyperbolic functions and their inverses.
 
 use super::exp::{ExpSum, exp_sum, inverse_power};
 use super::pair::{Pair, ordered_sum};
@@ -11,8 +11,7 @@ pub(super) struct Exponentials<V> {
     pub scale: V,
 }
 
-/// Both exponentials to more than the precision of a number, for a from 0 to a little beyond the end of the
-/// range of `exp`.
+/// Returns both exponentials with more than the working precision, for a from 0 to slightly above the range of `exp`.
 #[inline]
 pub(super) fn exponentials<B: Steps>(b: &mut B, a: B::Value) -> Exponentials<B::Value> {
     let one = b.value(B::Lane::ONE);
@@ -47,7 +46,7 @@ pub(super) fn exponentials<B: Steps>(b: &mut B, a: B::Value) -> Exponentials<B::
     }
 }
 
-/// `large`, or a + a^3 P(a^2) where `a`, which is positive, is below `middle`.
+/// Returns the series a + a^3 P(a^2) if `a`, which is positive, is below `middle`, else `large`.
 #[inline]
 pub(super) fn with_series<B: Steps>(
     b: &mut B,
@@ -64,7 +63,7 @@ pub(super) fn with_series<B: Steps>(
     b.select(is_small, small, large)
 }
 
-/// The square root of `hi` + `lo` as a pair; 0 of 0.
+/// Returns the square root of `hi` + `lo` as a pair; 0 for 0.
 #[inline]
 pub(super) fn square_root<B: Steps>(b: &mut B, x: Pair<B::Value>) -> Pair<B::Value> {
     let hi = b.sqrt(x.hi);

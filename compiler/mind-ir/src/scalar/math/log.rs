@@ -22,7 +22,7 @@ pub(super) struct Split<V> {
     pub f: V,
 }
 
-/// The parts of a positive finite number.
+/// Splits a positive finite number.
 #[inline]
 pub(super) fn split<B: Steps>(b: &mut B, x: B::Value) -> Split<B::Value> {
     let c = B::Lane::LOG;
@@ -35,11 +35,11 @@ pub(super) fn split<B: Steps>(b: &mut B, x: B::Value) -> Split<B::Value> {
     split_normal(b, y, bias)
 }
 
-/// The parts of a positive normal number; `bias` is taken from its biased exponent plus 2^MANTISSA.
+/// Splits a positive normal number. `bias` is subtracted from its biased exponent plus 2^MANTISSA.
 #[inline]
 fn split_normal<B: Steps>(b: &mut B, y: B::Value, bias: B::Value) -> Split<B::Value> {
     let c = B::Lane::LOG;
-    // With the offset added, the exponent changes at `lowest` instead of at 1.
+    // The offset moves the point where the exponent changes from 1 to `lowest`.
     let (lowest, offset) = (b.int(c.lowest), b.int(c.offset));
     let (mantissa, integer) = (b.int(c.mantissa), b.int(c.integer));
     let y = b.bits(y);
@@ -59,7 +59,7 @@ fn split_normal<B: Steps>(b: &mut B, y: B::Value, bias: B::Value) -> Split<B::Va
     }
 }
 
-/// w and f^2 with ln(1 + f) = f + f^2 w.
+/// Returns w and f^2 such that ln(1 + f) = f + f^2 w.
 #[inline]
 pub(super) fn tail<B: Steps>(b: &mut B, f: B::Value) -> (B::Value, B::Value) {
     let w = horner(b, f, B::Lane::LOG.poly);
@@ -67,7 +67,7 @@ pub(super) fn tail<B: Steps>(b: &mut B, f: B::Value) -> (B::Value, B::Value) {
     (w, f2)
 }
 
-/// The logarithm of `x` to any base, from what it is if `x` is positive and finite.
+/// Returns a logarithm of `x` to any base, given its value for positive finite `x`.
 #[inline]
 pub(super) fn with_special<B: Steps>(b: &mut B, x: B::Value, finite: B::Value) -> B::Value {
     let (zero, nan) = (b.value(B::Lane::ZERO), b.value(B::Lane::NAN));
@@ -80,17 +80,17 @@ pub(super) fn with_special<B: Steps>(b: &mut B, x: B::Value, finite: B::Value) -
     b.select(is_positive, positive, other)
 }
 
-/// The argument of a logarithm, to more than the precision of a number: 2^`doublings` `value` (1 + `correction`).
+/// The argument of a logarithm with more than the working precision: 2^`doublings` `value` (1 + `correction`).
 pub(super) struct Argument<V> {
     /// A positive normal number.
     pub value: V,
-    /// Small enough that its square is rounded off.
+    /// Small enough that its square is negligible.
     pub correction: V,
-    /// An integer; `None` is 0.
+    /// An integer; 0 if it is `None`.
     pub doublings: Option<V>,
 }
 
-/// ln(x), with hardly more than its last rounding, also where the result is small.
+/// Returns ln(x) with little more error than the last rounding, even if the result is small.
 #[inline]
 pub(super) fn log_of<B: Steps>(b: &mut B, x: Argument<B::Value>) -> B::Value {
     let c = B::Lane::LOG;

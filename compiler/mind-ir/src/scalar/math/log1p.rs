@@ -4,7 +4,7 @@ use super::log::{Argument, log_of};
 use super::pair::{Pair, sum};
 use super::steps::{Lane, Steps};
 
-/// ln(1 + x), with what 1 + x rounds off as a correction.
+/// ln(1 + x), with the rounding error of 1 + x as a correction.
 #[inline]
 pub fn log1p<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let one = b.value(B::Lane::ONE);

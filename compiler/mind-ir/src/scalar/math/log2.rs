@@ -6,8 +6,8 @@ use super::steps::{Lane, Steps};
 
 /// log2(x).
 ///
-/// With x = 2^e (1 + f) as in `log`, the result is e + log2(e) (f + (ln(1 + f) - f)), where only the last sum
-/// rounds the leading product. It is exact for powers of two.
+/// With x = 2^e (1 + f) as in `log`, the result is e + log2(e) (f + (ln(1 + f) - f)), where log2(e) is 1/ln(2) and the
+/// leading product is rounded only in the last sum. Powers of two are exact.
 #[inline]
 pub fn log2<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let Split { e, f } = split(b, x);

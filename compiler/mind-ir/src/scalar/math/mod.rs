@@ -1,13 +1,13 @@
-//! Elementary functions with the same bits everywhere.
+//! Elementary functions with bit-identical results on every target.
 //!
-//! Exponentials, logarithms, the circular and the hyperbolic functions and the activations, each for `f32` and
-//! `f64`, within 2 ulp of the exact result for every input. Each function is defined once, as a straight line of
-//! IEEE-exact [`Steps`] without tables, in which what few numbers need is marked so that vectors can skip it:
-//! [`Scalar`] computes the steps on one number, and a lowering that implements [`Steps`] gets them as operations
-//! of its own IR. Whatever carries out the steps, the bits are the same; nothing here calls a mathematical library.
+//! Exponentials, logarithms, circular and hyperbolic functions and activations, each for `f32` and `f64`, within 2 ulp
+//! of the exact result for every input. Each function is defined once, as straight-line code of exactly specified IEEE
+//! 754 [`Steps`] without tables. Steps that few numbers need are marked, so that vectors can skip them. [`Scalar`]
+//! evaluates the steps on one number; a lowering implements [`Steps`] to emit them as operations of its own IR. All
+//! implementations give the same bits, because none calls a mathematical library.
 //!
-//! Any NaN gives NaN. f32 is computed in f32 throughout, so that vectors keep their full width.
-//! The method, its measured error and the special values of each function are in docs/numerics.md.
+//! Every NaN operand gives NaN. `f32` functions are computed in `f32` throughout, so that vectors keep their full
+//! width. docs/numerics.md describes the method, the measured error and the special values of each function.
 
 pub mod acos;
 pub mod acosh;
@@ -50,7 +50,7 @@ mod tests;
 pub use scalar::Scalar;
 pub use steps::{Lane, Steps, horner};
 
-/// Declares the functions on single numbers, and lists them for their tests.
+/// Declares the functions on single numbers, and lists them for tests.
 macro_rules! functions {
     ($($module:ident::$function:ident($($x:ident),+): $doc:literal => $f32:ident, $f64:ident;)*) => {
         $(

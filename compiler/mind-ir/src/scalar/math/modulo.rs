@@ -3,7 +3,8 @@
 use super::remainder::remainder;
 use super::steps::{Lane, Steps, join_sign, split_sign};
 
-/// As [`remainder`](remainder()), with the sign of y: where the signs differ, y is added, which rounds once.
+/// The remainder with the sign of y: if the signs of [`remainder`](remainder()) and y differ, y is added, which rounds
+/// once.
 #[inline]
 pub fn modulo<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     let left = remainder(b, x, y);

@@ -1,15 +1,15 @@
-//! Sums and products without their rounding.
+//! Exact sums and products.
 
 use super::steps::Steps;
 
-/// The unevaluated sum of two numbers, the second of which is what the first rounds off.
+/// The unevaluated sum of two numbers, the second of which is the rounding error of the first.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<V> {
     pub hi: V,
     pub lo: V,
 }
 
-/// `x + y`, exact for any finite numbers whose sum is finite.
+/// Returns `x + y`, exact for any finite numbers whose sum is finite.
 #[inline]
 pub(super) fn sum<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> Pair<B::Value> {
     let hi = b.add(x, y);
@@ -21,7 +21,7 @@ pub(super) fn sum<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> Pair<B::Valu
     Pair { hi, lo }
 }
 
-/// `x + y`, exact if |x| >= |y| or `x` is a zero.
+/// Returns `x + y`, exact if |x| >= |y| or `x` is a zero.
 #[inline]
 pub(super) fn ordered_sum<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> Pair<B::Value> {
     let hi = b.add(x, y);
@@ -30,7 +30,7 @@ pub(super) fn ordered_sum<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> Pair
     Pair { hi, lo }
 }
 
-/// `x * y`, exact while nothing is subnormal.
+/// Returns `x * y`, exact unless a result is subnormal.
 #[inline]
 pub(super) fn product<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> Pair<B::Value> {
     let hi = b.mul(x, y);

@@ -5,10 +5,10 @@ use super::log::{Split, split};
 use super::pair::{Pair, ordered_sum, product, sum};
 use super::steps::{Lane, Steps, horner, join_sign, split_sign};
 
-/// x^y as IEEE 754 has it.
+/// x^y as specified by IEEE 754.
 ///
-/// The exponents 1, 2, -1 and 1/2 give x, x x, 1 / x and the square root, so that a rewrite between them is exact; the
-/// root of -0 is +0 here, and that of -inf is inf.
+/// The exponents 1, 2, -1 and 1/2 give exactly x, x x, 1 / x and the square root, so that rewrites between these are
+/// exact; the power 1/2 of -0 is +0, and that of -inf is inf.
 #[inline]
 pub fn pow<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     let (a, sign) = split_sign(b, x);
@@ -20,13 +20,13 @@ pub fn pow<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     result
 }
 
-/// Whether x is no positive normal number, y is one of the exponents that are exact, or either is NaN.
+/// Returns whether x is not a positive normal number, y is one of the exact exponents, or either is NaN.
 #[inline]
 fn is_special<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Mask {
     let (least, largest) = (b.value(B::Lane::LOG.normal), b.value(B::Lane::LARGEST));
     let is_nan = b.unordered(x, y);
     let (is_below, is_beyond) = (b.lt(x, least), b.lt(largest, x));
-    // Those exponents are halves of integers from -2 to 4.
+    // The exact exponents are among the halves of the integers from -2 to 4.
     let c = B::Lane::POW;
     let doubled = b.add(y, y);
     let limited = clamp(b, doubled, c.least_double, c.largest_double);
@@ -37,7 +37,8 @@ fn is_special<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Mask {
     b.either(is_range, is_other)
 }
 
-/// The power where something is special, given the magnitude of `x`, its sign, and the power of the magnitude.
+/// Returns the power with the special cases applied, given the magnitude of `x`, its sign, and the power of the
+/// magnitude.
 #[inline]
 fn with_special<B: Steps>(
     b: &mut B,
@@ -51,7 +52,7 @@ fn with_special<B: Steps>(
     let nan = b.value(B::Lane::NAN);
     let inverse = b.div(one, x);
 
-    // A zero or an infinity gives itself or its inverse.
+    // The power of a zero or an infinity is itself or its inverse.
     let falls = b.lt(y, zero);
     let (inverse_size, _) = split_sign(b, inverse);
     let extreme = b.select(falls, inverse_size, a);
@@ -96,12 +97,13 @@ fn with_special<B: Steps>(
     b.select(is_one, one, result)
 }
 
-/// a^y for a positive finite `a`, as 2 to the product of y and log2(a).
+/// Returns a^y for a positive finite `a`, as 2^(y log2(a)).
 #[inline]
 fn of_magnitude<B: Steps>(b: &mut B, a: B::Value, y: B::Value) -> B::Value {
     let c = B::Lane::POW;
     let log = log2(b, a);
-    // No logarithm but 0 is so small that a larger exponent makes a difference.
+    // Clamping does not change the result, because larger exponents overflow or underflow for every logarithm other
+    // than 0.
     let y = clamp(b, y, c.least_exponent, c.largest_exponent);
     let Pair { hi, lo } = product(b, y, log.hi);
     let lo = b.fma(y, log.lo, lo);
@@ -134,10 +136,10 @@ fn of_magnitude<B: Steps>(b: &mut B, a: B::Value, y: B::Value) -> B::Value {
     b.scale(result, power.k)
 }
 
-/// log2(x) of a positive finite number, to some 11 bits more than a number has, relative to itself.
+/// Returns log2(x) of a positive finite number, with about 11 bits more than the working precision.
 ///
-/// With x = 2^e (1 + f) as in `log` and s = f / (2 + f), it is e + 2/ln(2) (s + s^3/3 + s^5 Q(s^2)), where only the last
-/// term is rounded on its way.
+/// With x = 2^e (1 + f) as in `log` and s = f / (2 + f), it is e + 2/ln(2) (s + s^3/3 + s^5 Q(s^2)), where intermediate
+/// results are rounded only in the last term.
 #[inline]
 fn log2<B: Steps>(b: &mut B, x: B::Value) -> Pair<B::Value> {
     let c = B::Lane::POW;

@@ -2,21 +2,21 @@
 
 use super::steps::{Lane, Steps, join_sign, split_sign};
 
-/// The digits of the longest quotient, one of `f64`.
+/// The number of digits of the longest quotient, which is one of `f64`.
 const MOST_DIGITS: usize = <f64 as Lane>::DIGITS;
 
-/// Digits that are taken together where an element has one of them.
+/// The number of digits that vectors skip together.
 const TOGETHER: usize = 4;
 
-/// What is left of x after as many whole y as fit, exact and with the sign of x; NaN of an infinite x and of a y of zero.
+/// The remainder of x / y, truncated: exact and with the sign of x; NaN if x is infinite or y is zero.
 ///
-/// A long division of the magnitudes in digits of as many bits as a float holds. The divisor of a digit is y times a power
-/// of two. What is left is at most the divisor of the digit before, so that the quotient is at most 2^bits and the nearest
-/// integer q to the rounded quotient is no farther than one from the exact one. What is left less q divisors is a multiple
-/// of the divisor's last bit and smaller than the divisor, thus a float, and one divisor more makes it positive. A
-/// divisor that overflows is infinite and takes nothing away.
+/// A long division of the magnitudes, in digits of as many bits as the precision. The divisor of a digit is y times a
+/// power of two. The rest is at most the divisor of the digit before, so the quotient is at most 2^bits, and the
+/// integer q nearest to the rounded quotient differs by at most 1 from the exact digit. The rest minus q divisors is a
+/// multiple of the divisor's last bit and smaller than the divisor, thus representable; if it is negative, adding the
+/// divisor corrects it. A divisor that overflows is infinite and subtracts nothing.
 ///
-/// Most quotients have one digit; those before it are bodies that vectors skip.
+/// Most quotients have one digit, so the digits before it are bodies that vectors skip.
 #[inline]
 pub fn remainder<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     let ((dividend, sign), (divisor, _)) = (split_sign(b, x), split_sign(b, y));
@@ -38,7 +38,7 @@ pub fn remainder<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     join_sign(b, left, sign)
 }
 
-/// What is left of the digits of these divisors, the largest of which is the last.
+/// Returns the rest after the digits of these divisors, the largest of which is the last.
 #[inline]
 fn digits<B: Steps>(b: &mut B, left: B::Value, divisors: &[B::Value]) -> B::Value {
     let has_any = b.lt(divisors[0], left);
@@ -49,7 +49,7 @@ fn digits<B: Steps>(b: &mut B, left: B::Value, divisors: &[B::Value]) -> B::Valu
     left
 }
 
-/// What is left of one digit.
+/// Returns the rest after one digit.
 #[inline]
 fn digit<B: Steps>(b: &mut B, left: B::Value, divisor: B::Value) -> B::Value {
     let zero = b.value(B::Lane::ZERO);

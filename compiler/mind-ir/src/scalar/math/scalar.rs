@@ -1,11 +1,11 @@
-//! The steps on one number.
+//! Evaluation of the steps on one number.
 
 use std::marker::PhantomData;
 
 use super::constants::{arc, circular, erf, exp, exp2, gelu, hyperbolic, log, pow, sigmoid, tanh};
 use super::steps::{Lane, Steps};
 
-/// Computes each step at once on a single `f32` or `f64`.
+/// Evaluates each step on a single `f32` or `f64`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scalar<T>(PhantomData<T>);
 

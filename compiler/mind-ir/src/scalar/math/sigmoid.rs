@@ -5,8 +5,8 @@ use super::steps::{Lane, Steps};
 
 /// 1 / (1 + e^-x).
 ///
-/// With e^-x = first * second * (1 + q), both sides of the quotient are divided by `second`, so
-/// that neither overflows where the result is subnormal.
+/// With e^-x = first * second * (1 + q), numerator and denominator are divided by `second`, so that the denominator
+/// does not overflow if the result is subnormal.
 #[inline]
 pub fn sigmoid<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::SIGMOID;
@@ -19,7 +19,7 @@ pub fn sigmoid<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
 
     let inverse = inverse_power(b, power.second);
 
-    // first + inverse + q * first, in the order with the smallest error.
+    // first + inverse + q * first, summed in the order with the smallest error.
     let zero = b.value(B::Lane::ZERO);
     let powers = b.add(power.first, inverse);
     let inner = b.select(is_far, inverse, powers);

@@ -6,7 +6,7 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// sinh(x).
 ///
-/// A series where the exponentials nearly cancel, from there on half their difference.
+/// (e^x - e^-x) / 2; a series for small x, where the exponentials nearly cancel.
 #[inline]
 pub fn sinh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::HYPERBOLIC;

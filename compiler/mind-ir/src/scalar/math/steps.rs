@@ -1,18 +1,18 @@
-//! The IEEE-exact steps that every math function is made of.
+//! The exactly specified IEEE 754 steps of the math functions.
 
 use super::constants;
 use super::exp::{Factors, factors};
 
 /// A floating-point type that the functions are defined for.
 ///
-/// The coefficients of each function hang on the type, so that one definition serves every width.
+/// It carries the coefficients of each function, so that one definition of a function serves every type.
 pub trait Lane: Copy + 'static {
-    /// The unsigned integer with the width of the type.
+    /// The unsigned integer of the same width.
     type Bits: Copy;
 
-    /// Number of bits.
+    /// The number of bits.
     const WIDTH: u32;
-    /// Number of stored mantissa bits.
+    /// The number of stored mantissa bits.
     const MANTISSA: u32;
     /// The mask of the sign bit.
     const SIGN: Self::Bits;
@@ -44,9 +44,9 @@ pub trait Lane: Copy + 'static {
     /// Any NaN.
     const NAN: Self;
 
-    /// 2^24 or 2^53: what every digit of an exact quotient is below.
+    /// The base of the digits of an exact quotient: 2^24 or 2^53.
     const DIGIT: Self;
-    /// Digits of the quotient of the largest by the smallest number.
+    /// The number of digits of the largest quotient, that of the largest number divided by the smallest.
     const DIGITS: usize;
 
     /// Constants of the argument reduction and polynomial of `exp`.
@@ -73,16 +73,15 @@ pub trait Lane: Copy + 'static {
     const ARC: constants::arc::Constants<Self>;
 }
 
-/// What carries out, or records, the steps of a math function.
+/// Evaluates or records the steps of a math function.
 ///
-/// [`Scalar`](super::Scalar) computes them; a lowering implements the trait on its builder and
-/// gets each function expanded into its own IR. Every step has one result in IEEE 754 (round to
-/// nearest even, subnormals kept), so all implementations give the same bits. There is no step
-/// that some vector ISA lacks: neither table lookups, nor 64-bit arithmetic shifts, nor
-/// conversions between integers and floats.
+/// [`Scalar`](super::Scalar) evaluates them; a lowering implements the trait on its builder to expand each function
+/// into its own IR. The result of every step is specified by IEEE 754 (round to nearest even, subnormals kept), so all
+/// implementations give the same bits. Every step exists in all vector ISAs; table lookups, 64-bit
+/// arithmetic shifts and conversions between integers and floats do not.
 ///
-/// What only few elements need, such as the reduction of a large angle, is a body of [`Steps::if_any`], which
-/// vectors skip unless one of their elements needs it.
+/// Steps that only few elements need, for example the reduction of a large angle, are in the body of [`Steps::if_any`],
+/// which vectors skip unless one of their elements needs it.
 pub trait Steps {
     /// The type of one element.
     type Lane: Lane;
@@ -90,65 +89,66 @@ pub trait Steps {
     type Value: Copy;
     /// One or more integers as wide as [`Self::Lane`](Steps::Lane).
     type Int: Copy;
-    /// One or more truth values.
+    /// One or more booleans.
     type Mask: Copy;
 
-    /// A floating-point constant.
+    /// Returns a floating-point constant.
     fn value(&mut self, c: Self::Lane) -> Self::Value;
-    /// An integer constant.
+    /// Returns an integer constant.
     fn int(&mut self, c: <Self::Lane as Lane>::Bits) -> Self::Int;
 
-    /// `a + b`.
+    /// Returns `a + b`.
     fn add(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// `a - b`.
+    /// Returns `a - b`.
     fn sub(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// `-a`, exact; meant to be folded into the multiply-add that uses it.
+    /// Returns `-a`, which is exact. Implementations can fold it into the multiply-add that uses it.
     fn neg(&mut self, a: Self::Value) -> Self::Value;
-    /// `a * b`.
+    /// Returns `a * b`.
     fn mul(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// `a / b`.
+    /// Returns `a / b`.
     fn div(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// The square root of `a`.
+    /// Returns the square root of `a`.
     fn sqrt(&mut self, a: Self::Value) -> Self::Value;
-    /// `a * b + c`, rounded once.
+    /// Returns `a * b + c`, rounded once.
     fn fma(&mut self, a: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
 
-    /// The integer that is nearest to `a`, ties to even.
+    /// Returns the integer nearest to `a`, ties to even.
     fn round(&mut self, a: Self::Value) -> Self::Value;
 
-    /// `a < b`; false when either is NaN.
+    /// Returns `a < b`, which is false if either is NaN.
     fn lt(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
-    /// `a == b`; false when either is NaN, true for zeros of either sign.
+    /// Returns `a == b`, which is false if either is NaN, and true for zeros of either sign.
     fn eq(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
-    /// Whether either is NaN.
+    /// Returns whether either is NaN.
     fn unordered(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
-    /// Whether either holds.
+    /// Returns the disjunction of two masks.
     fn either(&mut self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// What `body` computes where `mask` holds, else `otherwise`.
+    /// Returns the results of `body` where `mask` holds, else `otherwise`.
     ///
-    /// The body may run for elements that do not need it.
+    /// The body may also be evaluated for elements that do not need it.
     fn if_any<const N: usize>(
         &mut self,
         mask: Self::Mask,
         otherwise: [Self::Value; N],
         body: impl FnOnce(&mut Self) -> [Self::Value; N],
     ) -> [Self::Value; N];
-    /// `a` where `mask` holds, else `b`; the one not taken may be anything, NaN included.
+    /// Returns `a` where `mask` holds, else `b`. The value that is not selected may be anything, including NaN.
     fn select(&mut self, mask: Self::Mask, a: Self::Value, b: Self::Value) -> Self::Value;
-    /// `a < b ? a : b`, thus `b` when either is NaN or both are zeros: what `vminps` computes.
+    /// Returns `a < b ? a : b`, as `vminps` does: `b` if either is NaN or both are zeros.
     fn min(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
         let less = self.lt(a, b);
         self.select(less, a, b)
     }
-    /// `b < a ? a : b`, thus `b` when either is NaN or both are zeros: what `vmaxps` computes.
+    /// Returns `b < a ? a : b`, as `vmaxps` does: `b` if either is NaN or both are zeros.
     fn max(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
         let greater = self.lt(b, a);
         self.select(greater, a, b)
     }
 
-    /// `a` 2^n, where `k` is the sum of an integer n, up to twice the exponents of normal numbers, and
-    /// [`round_twice`](constants::exp::Constants::round_twice): exact, or overflows, or is rounded once where it is subnormal. `a` is neither
-    /// subnormal nor becomes so by the root of the power, and is NaN if `k` is.
+    /// Returns `a` 2^n, where `k` is the sum of [`round_twice`](constants::exp::Constants::round_twice) and an integer
+    /// n of up to twice the largest exponent. The result is exact, overflows, or is subnormal and rounded once.
+    ///
+    /// Neither `a` nor its product with 2^(n/2) may be subnormal, and `a` must be NaN if `k` is NaN.
     #[inline]
     fn scale(&mut self, a: Self::Value, k: Self::Value) -> Self::Value
     where
@@ -159,7 +159,8 @@ pub trait Steps {
         self.mul(scaled, second)
     }
 
-    /// (1 + `q`) 2^n, where |q| <= 1/2, or q is NaN, and `k` is as for [`scale`](Steps::scale): the sum is rounded, and then scaled.
+    /// Returns (1 + `q`) 2^n, where |q| <= 1/2, or q is NaN, and `k` is as for [`scale`](Steps::scale). The sum is
+    /// rounded before it is scaled.
     #[inline]
     fn scale_sum(&mut self, q: Self::Value, k: Self::Value) -> Self::Value
     where
@@ -170,29 +171,29 @@ pub trait Steps {
         self.mul(scaled, second)
     }
 
-    /// The bit pattern of `a`.
+    /// Returns the bit pattern of `a`.
     fn bits(&mut self, a: Self::Value) -> Self::Int;
-    /// The float with the bit pattern `a`.
+    /// Returns the float with the bit pattern `a`.
     fn float(&mut self, a: Self::Int) -> Self::Value;
-    /// `a + b`, wrapping.
+    /// Returns `a + b`, wrapping.
     fn iadd(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// `a - b`, wrapping.
+    /// Returns `a - b`, wrapping.
     fn isub(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// Bitwise and.
+    /// Returns the bitwise and.
     fn and(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// Bitwise or.
+    /// Returns the bitwise or.
     fn or(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
-    /// `a` shifted left by `n`, less than the width.
+    /// Returns `a` shifted left by `n`, which is less than the width.
     fn shl(&mut self, a: Self::Int, n: u32) -> Self::Int;
-    /// `a` shifted right by `n`, less than the width, zeros shifted in.
+    /// Returns `a` shifted right logically by `n`, which is less than the width.
     fn shr(&mut self, a: Self::Int, n: u32) -> Self::Int;
 }
 
-/// The polynomial with these coefficients, constant term first, by Horner's rule.
+/// Evaluates the polynomial with these coefficients, constant term first, by Horner's rule.
 ///
 /// # Panics
 ///
-/// If there are no coefficients.
+/// If `coefficients` is empty.
 #[inline]
 pub fn horner<B: Steps>(b: &mut B, x: B::Value, coefficients: &[B::Lane]) -> B::Value {
     let (&last, rest) = coefficients
@@ -206,7 +207,7 @@ pub fn horner<B: Steps>(b: &mut B, x: B::Value, coefficients: &[B::Lane]) -> B::
     sum
 }
 
-/// The absolute value of `x` and the sign bit of `x`.
+/// Returns the absolute value and the sign bit of `x`.
 #[inline]
 pub(super) fn split_sign<B: Steps>(b: &mut B, x: B::Value) -> (B::Value, B::Int) {
     let (sign, magnitude) = (b.int(B::Lane::SIGN), b.int(B::Lane::MAGNITUDE));
@@ -215,7 +216,7 @@ pub(super) fn split_sign<B: Steps>(b: &mut B, x: B::Value) -> (B::Value, B::Int)
     (b.float(magnitude), sign)
 }
 
-/// `x`, whose sign bit is clear, with the sign bit `sign`.
+/// Returns `x`, whose sign bit is clear, with the sign bit `sign`.
 #[inline]
 pub(super) fn join_sign<B: Steps>(b: &mut B, x: B::Value, sign: B::Int) -> B::Value {
     let bits = b.bits(x);

@@ -6,7 +6,8 @@ use super::steps::{Steps, split_sign};
 
 /// tan(x), for any finite x; NaN for infinities.
 ///
-/// The quotient of the sine and the cosine, or less its inverse, with what both round off.
+/// Computed as the quotient of sine and cosine, or its negative inverse after an odd number of quarter turns, with the
+/// rounding errors of both.
 #[inline]
 pub fn tan<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (a, sign) = split_sign(b, x);

@@ -5,7 +5,7 @@ use super::steps::{Lane, Steps, horner, join_sign, split_sign};
 
 /// tanh(x).
 ///
-/// Below `middle` an odd polynomial, from there on 1 - 2 / (e^(2|x|) + 1).
+/// Below `middle` it is an odd polynomial, above it 1 - 2 / (e^(2|x|) + 1).
 #[inline]
 pub fn tanh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::TANH;
@@ -22,7 +22,7 @@ pub fn tanh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let (log2_e, round) = (b.value(B::Lane::EXP.log2_e), b.value(B::Lane::EXP.round));
     let k = b.fma(twice, log2_e, round);
     let n = b.sub(k, round);
-    // One constant for ln(2) is enough: where n is large, the quotient is small.
+    // ln(2) to single precision is enough, because the quotient is small if n is large.
     let neg_ln2 = b.value(B::Lane::EXP.neg_ln2_hi);
     let r = b.fma(n, neg_ln2, twice);
     let q = expm1_reduced(b, r);

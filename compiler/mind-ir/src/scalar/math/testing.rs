@@ -1,29 +1,29 @@
-//! What the tests of the functions share.
+//! Shared parts of the functions' tests.
 
 use std::marker::PhantomData;
 
 use super::steps::{Lane, Steps};
 
-/// A function in both formats, on lists of `arity` operands.
+/// A function in both formats, which takes a list of `arity` operands.
 pub(super) struct Function {
     pub name: &'static str,
     pub arity: usize,
     pub f32: fn(&[f32]) -> f32,
     pub f64: fn(&[f64]) -> f64,
-    /// The steps in f32 and in f64.
+    /// Counts the steps in f32 and in f64.
     pub steps: [fn() -> Counts; 2],
-    /// Known results, a line each.
+    /// Known results, one per line.
     pub cases: &'static str,
 }
 
-/// Bit patterns spread over the whole range of f32, both signs, subnormals and NaN included, and
-/// numbers where no function is saturated.
+/// Returns bit patterns spread over the whole range of f32, of both signs and including subnormals and NaN, and numbers
+/// for which no function is saturated.
 pub(super) fn sample_f32() -> impl Iterator<Item = f32> {
     let all = (0..=u32::MAX).step_by(262_147).map(f32::from_bits);
     all.chain((-16_384..16_384).map(|n| n as f32 * 0.001_234_5))
 }
 
-/// As [`sample_f32`].
+/// Returns samples of f64, as [`sample_f32`] does of f32.
 pub(super) fn sample_f64() -> impl Iterator<Item = f64> {
     let all = (0..=u64::MAX)
         .step_by(1_125_899_906_842_679)
@@ -31,10 +31,11 @@ pub(super) fn sample_f64() -> impl Iterator<Item = f64> {
     all.chain((-16_384..16_384).map(|n| f64::from(n) * 0.001_234_5))
 }
 
-/// Arithmetic, divisions with square roots, compares with selects, integer steps; all steps that few elements need.
+/// The numbers of arithmetic steps, of divisions and square roots, of comparisons and selections, of integer steps, and
+/// of all steps that only few elements need.
 pub(super) type Counts = [u32; 5];
 
-/// Counts steps by kind, as a lowering would see them; constants are free.
+/// Counts steps by kind, as a lowering would emit them; constants are free.
 pub(super) struct Counter<T> {
     float: u32,
     divide: u32,
@@ -144,7 +145,7 @@ impl<T: Lane> Steps for Counter<T> {
     }
 }
 
-/// The steps of a function in a format.
+/// Returns the step counts of a function in a format.
 pub(super) fn count<T: Lane>(function: impl Fn(&mut Counter<T>)) -> Counts {
     let mut counter = Counter::default();
     function(&mut counter);

@@ -1,9 +1,9 @@
-//! The bits and the steps of all functions.
+//! Tests of the bits and the steps of all functions.
 
 use super::FUNCTIONS;
 use super::testing::{Counts, Function, sample_f32, sample_f64};
 
-/// Every function: digests of the results in f32 and in f64, and the steps.
+/// Every function with digests of its results in f32 and in f64, and its step counts.
 #[rustfmt::skip]
 const FIXED: &[(&str, [u64; 2], [Counts; 2])] = &[
     ("exp", [0xa35a_68a5_cc4c_83e0, 0xa0a8_ec17_c672_14da], [[12, 0, 2, 4, 0], [17, 0, 2, 4, 0]]),
@@ -33,7 +33,7 @@ const FIXED: &[(&str, [u64; 2], [Counts; 2])] = &[
     ("pow", [0x62c2_ef01_b681_6731, 0x773a_0a4d_70ce_bf79], [[75, 1, 19, 11, 42], [84, 1, 19, 11, 42]]),
 ];
 
-/// Results are part of what a module means, so no build, target or rewrite may change a bit.
+/// Results are part of the semantics of a module, so a build, target or rewrite must not change a bit.
 #[test]
 fn bits_never_change() {
     for (function, &(name, digests, _)) in FUNCTIONS.iter().zip(FIXED) {
@@ -43,7 +43,7 @@ fn bits_never_change() {
     }
 }
 
-/// The cost of a vector kernel, and that of what its vectors rarely need.
+/// The cost of a vector kernel, and the cost of the steps that vectors rarely need.
 #[test]
 fn step_counts() {
     let found = FUNCTIONS
@@ -60,8 +60,8 @@ fn digest(bits: impl Iterator<Item = u64>) -> u64 {
     })
 }
 
-/// The digest of the results of a function, any NaN counting as the same; a second operand has the bits of the first,
-/// rotated.
+/// Returns the digest of the results of a function. All NaNs count as the same. A second operand is the first with
+/// rotated bits.
 fn digest_f32(function: &Function) -> u64 {
     let results = sample_f32().map(|x| {
         let y = f32::from_bits(x.to_bits().rotate_left(13));
@@ -77,7 +77,7 @@ fn digest_f32(function: &Function) -> u64 {
     digest(results.map(bits))
 }
 
-/// As [`digest_f32`].
+/// Returns the digest in f64, as [`digest_f32`] does in f32.
 fn digest_f64(function: &Function) -> u64 {
     let results = sample_f64().map(|x| {
         let y = f64::from_bits(x.to_bits().rotate_left(29));
@@ -95,8 +95,8 @@ fn digest_f64(function: &Function) -> u64 {
 
 /// The cases of each function, in both formats.
 ///
-/// A line is `f32` or `f64`, the bits of the operands, those of the correctly rounded result, and how many ulps away from zero
-/// the function's result is from there; or `both`, and operands and the result as numbers.
+/// A line is `f32` or `f64`, the bits of the operands, the bits of the correctly rounded result, and the distance in
+/// ulps of the function's result from it, away from zero; or `both`, and the operands and the result as numbers.
 #[test]
 fn known_results() {
     for function in FUNCTIONS {
@@ -132,7 +132,7 @@ fn known_results() {
     }
 }
 
-/// Checks exact bits; the distance says how far they may be from correctly rounded ones.
+/// Checks exact bits. The distance is the difference from the correctly rounded bits.
 fn check_bits(words: &[&str], case: &str, function: impl Fn(&[u64]) -> u64) {
     let (words, &[rounded, distance]) = words.split_last_chunk().expect(case);
     let bits = |word: &str| {
@@ -149,7 +149,7 @@ fn check_bits(words: &[&str], case: &str, function: impl Fn(&[u64]) -> u64) {
     assert_eq!(found, expected, "{case}: found {found:#x}");
 }
 
-/// Checks a result in both formats, distinguishing the zeros and taking any NaN for any other.
+/// Checks a result in both formats. Zeros of different signs differ, and all NaNs are equal.
 fn check_numbers(function: &Function, words: &[&str], case: &str) {
     let numbers: Vec<f64> = words.iter().map(|word| word.parse().expect(case)).collect();
     let (expected, operands) = numbers.split_last().expect(case);
@@ -163,12 +163,12 @@ fn check_numbers(function: &Function, words: &[&str], case: &str) {
     );
 }
 
-/// Whether two results are the same: equal bits, or two NaNs.
+/// Returns whether two results have equal bits or are both NaN.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
 
-/// The functions of these names.
+/// Returns the functions with these names.
 fn named(names: &[&str]) -> impl Iterator<Item = &'static Function> {
     let function = |name: &&str| FUNCTIONS.iter().find(|function| function.name == *name);
     names.iter().map(move |name| function(name).expect(name))

@@ -25,12 +25,12 @@ use mind_text::Format;
 
 use super::IRModule;
 
-/// Why a text is not mic@1: the first error.
+/// The first error of a text that is not valid mic@1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MicParseError {
     /// The line, from 1; 0 for the text as a whole.
     pub line: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -42,34 +42,35 @@ impl std::fmt::Display for MicParseError {
 
 impl std::error::Error for MicParseError {}
 
-/// Parses mic@1. The module is not verified yet.
+/// Parses mic@1. The module is not verified.
 ///
 /// # Errors
 ///
-/// The first error of the text.
+/// Returns the first error of the text.
 pub fn parse_mic(text: &str) -> Result<IRModule, MicParseError> {
     let parsed = binding::parse(Format::Mic1, text);
     parsed.map_err(|(line, message)| MicParseError { line, message })
 }
 
-/// The canonical mic@1 text of a module.
+/// Prints a module as canonical mic@1.
 ///
 /// # Panics
-/// When mic@1 cannot say the module; [`try_emit_mic`] returns the reason.
+///
+/// Panics if mic@1 cannot express the module; [`try_emit_mic`] returns the reason instead.
 pub fn emit_mic(module: &IRModule) -> String {
     try_emit_mic(module).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The canonical mic@1 text of a module.
+/// Prints a module as canonical mic@1.
 ///
 /// # Errors
 ///
-/// The op that mic@1 cannot say.
+/// Errors if mic@1 cannot express an op.
 pub fn try_emit_mic(module: &IRModule) -> Result<String, String> {
     binding::print(Format::Mic1, module)
 }
 
-/// The formats, bound to every dialect.
+/// Parsers and printers for the ops of all dialects.
 mod binding {
     use std::sync::OnceLock;
 
@@ -95,7 +96,7 @@ mod binding {
             .map_err(|found| first(&found, "").1)
     }
 
-    /// Line and message of the first error.
+    /// Returns the line and the message of the first error.
     fn first(found: &Diagnostics, text: &str) -> (usize, String) {
         let first = first_error(text, 0, found);
         first.map_or((0, String::new()), |error| (error.line, error.message))

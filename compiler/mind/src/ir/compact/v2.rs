@@ -39,15 +39,15 @@ use mind_text::Format;
 
 use super::binding;
 
-/// One module, as every format reads it.
+/// A module in any format.
 pub use mind_ir::Graph;
 
-/// Why a text is not mic@2: the first error.
+/// The first error of a text that is not valid mic@2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mic2ParseError {
     /// The line, from 1; 0 for the text as a whole.
     pub line: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -59,29 +59,30 @@ impl std::fmt::Display for Mic2ParseError {
 
 impl std::error::Error for Mic2ParseError {}
 
-/// Parses mic@2. The module is not verified yet.
+/// Parses mic@2. The module is not verified.
 ///
 /// # Errors
 ///
-/// The first error of the text.
+/// Returns the first error of the text.
 pub fn parse_mic2(text: &str) -> Result<Graph, Mic2ParseError> {
     let parsed = binding::parse(Format::Mic2, text);
     parsed.map_err(|(line, message)| Mic2ParseError { line, message })
 }
 
-/// The canonical mic@2 text of a module.
+/// Prints a module as canonical mic@2.
 ///
 /// # Panics
-/// When mic@2 cannot say the module; [`try_emit_mic2`] returns the reason.
+///
+/// Panics if mic@2 cannot express the module; [`try_emit_mic2`] returns the reason instead.
 pub fn emit_mic2(graph: &Graph) -> String {
     try_emit_mic2(graph).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The canonical mic@2 text of a module.
+/// Prints a module as canonical mic@2.
 ///
 /// # Errors
 ///
-/// The op that mic@2 cannot say.
+/// Errors if mic@2 cannot express an op.
 pub fn try_emit_mic2(graph: &Graph) -> Result<String, String> {
     binding::print(Format::Mic2, graph)
 }

@@ -9,7 +9,7 @@ use crate::matching::slots::{Reg, Slot};
 use crate::op_table::OpIx;
 
 impl<'s> Compiler<'s, '_> {
-    /// An op over lists of operands.
+    /// Compiles an op whose operands include lists.
     pub(super) fn op_of_lists(
         &mut self,
         name: Name<'s>,
@@ -62,8 +62,8 @@ impl<'s> Compiler<'s, '_> {
         compiled.into_iter().collect()
     }
 
-    /// A term that every value of a list must be. It is compiled for the first value, which binds
-    /// names, and again for the others, which must agree with it.
+    /// Compiles a term that must match every value of a list. It is compiled twice: for the first value, which binds
+    /// names, and for the other values, which must agree with the bindings.
     fn each(&mut self, name: Name<'s>, term: &Term<'s>, list: Slot) -> Option<()> {
         let reg = self.names.new_register(name, self.found)?;
         self.code.push(Instruction::First { list, reg });
@@ -89,12 +89,15 @@ impl<'s> Compiler<'s, '_> {
         Some(())
     }
 
-    /// One value of the list `?name..`.
+    /// Compiles one value of the list `?name..`.
     pub(super) fn element(&mut self, name: Name<'s>, reg: Reg) -> Option<()> {
         match &mut self.repeated {
             Repeated::No => {
-                let message = format!("`?{}..` stands for any number of operands", name.text);
-                let help = "this op takes a fixed number; write one name for each";
+                let message = format!(
+                    "`?{}..` is a list, but this op takes a fixed number of operands",
+                    name.text
+                );
+                let help = "write one name for each operand";
                 self.found
                     .push(Diagnostic::error(name.span, message).help(help));
                 None
@@ -116,7 +119,7 @@ impl<'s> Compiler<'s, '_> {
         }
     }
 
-    /// The slot of a list; one of its own, compared with the first, where the name is bound.
+    /// Returns a new slot for the list `?name..`; if the name is already bound, the lists are compared.
     fn bind_list(&mut self, name: Name<'s>) -> Option<Slot> {
         if self.names.values.iter().any(|(own, _)| *own == name.text) {
             self.both_kinds(name)?;

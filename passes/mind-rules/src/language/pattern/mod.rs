@@ -1,4 +1,4 @@
-//! Compiling the left side of a rule to instructions.
+//! Compilation of the left side of a rule to matcher instructions.
 
 mod lists;
 mod parts;
@@ -15,11 +15,11 @@ use crate::expr::Number;
 use crate::matching::pattern::{Instruction, Pattern};
 use crate::matching::slots::{Reg, Slot};
 
-/// The most attributes, dtypes, extents or lists that a rule may name.
+/// The largest number of attributes, dtypes, extents, shapes or lists that a rule may name.
 const MAX_NAMES: usize = 200;
 
-/// The pattern for `term`, and the names it binds. The pattern is `None` if a name or an op is unknown, or if `term` is a
-/// mere value, after reporting it.
+/// Compiles `term` to a pattern, and returns the names it binds. The pattern is `None` after an error was reported: an
+/// unknown name or op, or a `term` that is only a value, because such a pattern would match everything.
 pub(super) fn compile<'s>(
     term: &Term<'s>,
     ops: Ops<'_>,
@@ -81,12 +81,12 @@ pub(super) fn compile<'s>(
     (pattern, names)
 }
 
-/// Whether a term stands for each value of a list.
+/// Whether the term is compiled for the values of a list.
 enum Repeated {
     No,
-    /// For the first one.
+    /// For the first value.
     First,
-    /// For another one; what is to be added to lists once it has matched.
+    /// For each other value; registers to append to lists when it has matched.
     Other(Vec<(Reg, Slot)>),
 }
 
@@ -121,7 +121,7 @@ impl<'s> Compiler<'s, '_> {
             Term::Near { number, .. } => {
                 let parsed = Number::parse(number.text);
                 let Some(value) = parsed.map(Number::to_f64) else {
-                    let message = format!("`{}` is no number", number.text);
+                    let message = format!("`{}` is not a number", number.text);
                     self.found.push(Diagnostic::error(number.span, message));
                     return None;
                 };
@@ -134,7 +134,7 @@ impl<'s> Compiler<'s, '_> {
             }
             Term::Like { span, .. } => {
                 let message = "`like` makes a constant and cannot be matched";
-                let help = "match a value and ask `is_splat(?c, v)` of it";
+                let help = "match a value and require `is_splat(?c, v)` under `where`";
                 self.found
                     .push(Diagnostic::error(*span, message).help(help));
                 None
@@ -207,7 +207,7 @@ impl<'s> Compiler<'s, '_> {
         compiled.into_iter().collect()
     }
 
-    /// Reports what is wrong with operands of an op that is not understood.
+    /// Reports errors in the operands of an op that could not be resolved.
     fn look_into(&mut self, name: Name<'s>, operands: &[Operand<'s>]) {
         for operand in operands {
             if let Operand::One(term) | Operand::Each(term) = operand

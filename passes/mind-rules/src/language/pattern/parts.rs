@@ -16,7 +16,7 @@ use crate::matching::pattern::{
 use crate::matching::slots::{Reg, Slot};
 
 impl<'s> Compiler<'s, '_> {
-    /// One pattern per row of the table entry; an attribute that is not written has its default.
+    /// Returns one pattern for each attribute of the op's definition; an omitted attribute must have its default.
     pub(super) fn attrs(
         &mut self,
         op: Name<'s>,
@@ -146,7 +146,7 @@ impl<'s> Compiler<'s, '_> {
     }
 }
 
-/// An attribute's name inside a list or a call.
+/// Returns the first `$name` inside a list or a call.
 fn inner_attr<'s>(expr: &Expr<'s>) -> Option<Name<'s>> {
     let items = match expr {
         Expr::List(_, items)

@@ -1,10 +1,10 @@
-//! Scalar bodies in other surroundings.
+//! Copies of scalar bodies.
 
 use mind_ir::builder::Builder;
 use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
-/// Copies the ops of a closed body, its arguments standing for `scalars`; what it yields there.
+/// Copies the ops of a closed body, with its arguments replaced by `scalars`. Returns the copies of the yielded values.
 pub(super) fn copy_body(b: &mut Builder<'_>, body: BlockId, scalars: &[ValueId]) -> Vec<ValueId> {
     let arguments = b.graph.arguments(body).into_iter();
     let mut copies: FxHashMap<ValueId, ValueId> = arguments.zip(scalars.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Chains of ops that move elements.
+//! Merging of chains of layout ops.
 
 use mind_ir::OpId;
 use mind_ir::attr::Attr;
@@ -16,7 +16,7 @@ patterns! {
     /// A broadcast of a broadcast is one broadcast.
     BroadcastBroadcast = "tensor-broadcast-broadcast" on [Broadcast] => merge_broadcasts;
 
-    /// A transpose of a transpose is one transpose by the composed permutation.
+    /// A transpose of a transpose is one transpose with the composed permutation.
     TransposeTranspose = "tensor-transpose-transpose" on [Transpose] => compose_transposes;
 
     /// A reshape of a reshape is one reshape.

@@ -1,4 +1,4 @@
-//! Maps whose operands or body say too much.
+//! Simplification of the operands and bodies of maps.
 
 use mind_core::scalar_of;
 use mind_ir::builder::Builder;
@@ -15,17 +15,17 @@ use super::query::{defined_by, is_open};
 use crate::canonicalize::declare::patterns;
 
 patterns! {
-    /// A map that yields its arguments is its operands.
+    /// A map that yields its arguments is replaced by its operands.
     MapIdentity = "tensor-map-identity" on [Map] => drop_identity;
 
-    /// An operand that stands twice, or that the body does not read, is left out.
+    /// Duplicate operands, and operands that the body does not read, are removed.
     MapOperands = "tensor-map-operands" on [Map] => drop_operands;
 
-    /// An operand that is one constant everywhere stands in the body.
+    /// Splat operands become constants of the body.
     MapConstant = "tensor-map-constant" on [Map] => sink_constants;
 }
 
-/// What an argument becomes in a new body.
+/// The replacement of an argument in a new body.
 enum Source {
     Argument(usize),
     Constant(Tensor),
@@ -58,7 +58,7 @@ fn drop_operands(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let mut sources = Vec::new();
     for (index, &input) in inputs.iter().enumerate() {
         let known = kept.iter().position(|&own| own == input);
-        // The last operand stays where there is no other, to give the shape.
+        // The last operand is kept if it is the only one, because it determines the shape.
         let spare = !kept.is_empty() || index + 1 < inputs.len();
         let unread = rw.uses(arguments.get(index)).is_empty() && !is_open(rw, input);
         sources.push(Source::Argument(match known {
@@ -90,12 +90,12 @@ fn sink_constants(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
         }
     }
     if kept.is_empty() || kept.len() == inputs.len() {
-        return Err(MatchFailure("no constant operand beside another one"));
+        return Err(MatchFailure("no constant operand, or no other operand"));
     }
     rebuild(rw, map, &kept, &sources)
 }
 
-/// The scalar that `value` is at every position, if it is a constant or the broadcast of one.
+/// Returns the scalar that `value` has at every position, if it is a constant or the broadcast of one.
 fn everywhere(g: &Graph, value: ValueId) -> Option<Tensor> {
     let source = match defined_by::<Broadcast>(g, value) {
         Some(broadcast) => broadcast.inputs(g)[0],
@@ -104,7 +104,7 @@ fn everywhere(g: &Graph, value: ValueId) -> Option<Tensor> {
     scalar_of(g, source)
 }
 
-/// The same map over other operands.
+/// Replaces a map by one with other operands.
 fn rebuild(
     rw: &mut Rewriter<'_>,
     map: Map,

@@ -1,6 +1,6 @@
-//! Patterns over the tensor dialect.
+//! Patterns for the tensor dialect.
 //!
-//! All are exact: the same bits for every input, any NaN being equal to any NaN.
+//! All are exact: they keep all bits for every input, where all NaNs are equal.
 
 mod body;
 mod layout;

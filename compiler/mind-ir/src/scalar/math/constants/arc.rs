@@ -1,9 +1,9 @@
 //! Constants of the arc functions.
 //!
-//! The coefficients are minimax approximations by the Remez exchange, found in 60 digits with the error relative to
-//! the function, and rounded.
+//! The coefficients are minimax approximations from the Remez exchange algorithm with 60 digits, with respect to the
+//! relative error of the function, and then rounded.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
     /// pi, rounded.
@@ -24,13 +24,13 @@ pub struct Constants<T: 'static> {
     pub three_quarters_pi_lo: T,
     /// Coordinates above this are multiplied by `down`.
     pub large: T,
-    /// 2 to a power; its product with any number is far below the largest one.
+    /// A power of two whose product with any number is far below the largest number.
     pub down: T,
     /// Coordinates below this are multiplied by `up`.
     pub small: T,
-    /// 2 to a power; its product with any number is 0 or normal, and has a normal inverse.
+    /// A power of two whose product with any number is 0, or is normal and has a normal inverse.
     pub up: T,
-    /// Above this the arc tangent rounds to pi/2.
+    /// The arc tangent of larger numbers rounds to pi/2.
     pub highest: T,
     /// (asin(x) - x) / x^3 as a polynomial in x^2, for |x| <= 1/2.
     pub asin: &'static [T],

@@ -1,12 +1,12 @@
 //! Constants of the circular functions.
 //!
-//! The coefficients are minimax approximations by the Remez exchange, found in 60 digits, and rounded; 2/pi comes from
-//! its digits.
+//! The coefficients are minimax approximations from the Remez exchange algorithm with 60 digits, and then rounded. The
+//! digits of 2/pi are exact.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Angles up to here are reduced by a multiple of pi/2.
+    /// The largest angle that is reduced by subtracting a multiple of pi/2.
     pub largest: T,
     /// 2/pi, rounded.
     pub two_over_pi: T,
@@ -14,19 +14,19 @@ pub struct Constants<T: 'static> {
     pub half_pi: T,
     /// pi/2 minus `half_pi`.
     pub half_pi_lo: T,
-    /// pi/2 minus both.
+    /// pi/2 minus `half_pi` minus `half_pi_lo`.
     pub half_pi_rest: T,
     /// 1/4.
     pub quarter: T,
     /// -4.
     pub neg_four: T,
-    /// 1.5 * 2^MANTISSA: adding it leaves an integer in the low bits.
+    /// 1.5 * 2^MANTISSA. Adding it to an integer leaves the integer in the low bits.
     pub whole: T,
-    /// 2 to the power -p, where p is the precision, with the hidden bit.
+    /// 2^-p, where p is the precision including the hidden bit.
     pub chunk: T,
-    /// 2/pi in digits to the base 2^p, each below 1.
+    /// The digits of 2/pi to the base 2^p, each divided by the base.
     pub digits: &'static [T],
-    /// By how many digits the window moves, in turn, if the angle is that large.
+    /// The moves of the window over the digits, in order.
     pub moves: &'static [Move<T>],
     /// (sin(x) - x) / x^3 as a polynomial in x^2, for |x| <= pi/4.
     pub sin: &'static [T],
@@ -34,14 +34,14 @@ pub struct Constants<T: 'static> {
     pub cos: &'static [T],
 }
 
-/// A move of the window onto the digits of 2/pi.
+/// A move of the window over the digits of 2/pi.
 #[derive(Clone, Copy, Debug)]
 pub struct Move<T> {
-    /// Digits skipped: they make whole turns.
+    /// The number of digits that are skipped, because their products with the angle are whole turns.
     pub digits: usize,
-    /// Angles from here on skip them.
+    /// The smallest angle for which they are skipped.
     pub least: T,
-    /// What the angle is scaled by then.
+    /// The factor that scales such an angle.
     pub scale: T,
 }
 
@@ -59,7 +59,7 @@ pub const COS_F32: [f32; 3] = [
     2.4438375e-5,  // 37cd0103
 ];
 
-/// 2/pi in digits to the base 2^24, each divided by that.
+/// The digits of 2/pi to the base 2^24, each divided by the base.
 pub const DIGITS_F32: [f32; 9] = [
     0.63661975, // 3f22f983
     0.43088174, // 3edc9c88
@@ -72,7 +72,7 @@ pub const DIGITS_F32: [f32; 9] = [
     0.99342936, // 3f7e5163
 ];
 
-/// Moves of the window: an angle of exponent e skips floor((e - 1) / 24) - 1 digits.
+/// Moves of the window: floor((e - 1) / 24) - 1 digits are skipped for an angle with exponent e.
 pub const MOVES_F32: [Move<f32>; 3] = [
     Move {
         digits: 4,
@@ -111,7 +111,7 @@ pub const COS_F64: [f64; 6] = [
     -1.135964310517835e-11, // bda8fae91a4282d1
 ];
 
-/// 2/pi in digits to the base 2^53, each divided by that.
+/// The digits of 2/pi to the base 2^53, each divided by the base.
 pub const DIGITS_F64: [f64; 23] = [
     0.6366197723675813,   // 3fe45f306dc9c882
     0.6455004762340146,   // 3fe4a7f09d5f47d4
@@ -138,7 +138,7 @@ pub const DIGITS_F64: [f64; 23] = [
     0.7971457910852385,   // 3fe98237e3db5d5f
 ];
 
-/// Moves of the window: an angle of exponent e skips floor((e - 1) / 53) - 1 digits.
+/// Moves of the window: floor((e - 1) / 53) - 1 digits are skipped for an angle with exponent e.
 pub const MOVES_F64: [Move<f64>; 5] = [
     Move {
         digits: 16,
@@ -167,12 +167,12 @@ pub const MOVES_F64: [Move<f64>; 5] = [
     },
 ];
 
-/// 2^n for a normal result.
+/// Returns 2^n, which must be normal.
 const fn power_f32(n: i32) -> f32 {
     f32::from_bits(((n + 127) as u32) << 23)
 }
 
-/// 2^n for a normal result.
+/// Returns 2^n, which must be normal.
 const fn power_f64(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }

@@ -1,17 +1,17 @@
 //! Constants of `erf`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Where the two approximations meet.
+    /// The boundary between the two approximations.
     pub middle: T,
-    /// Above this the result rounds to 1.
+    /// The result for larger numbers rounds to 1.
     pub highest: T,
     /// (erf(x) - x) / x as a polynomial in x^2, below `middle`.
     pub small: &'static [T],
     /// ln(1 - erf(x)), from `middle` to `highest`.
     pub tail: &'static [T],
-    /// `round` of `exp`, plus the bit that becomes the sign of the power of two.
+    /// `round` of `exp` plus the bit that becomes the sign of the power of two.
     pub round_negated: T,
 }
 

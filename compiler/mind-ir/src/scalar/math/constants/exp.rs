@@ -1,11 +1,11 @@
 //! Constants of `exp`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static, Bits> {
-    /// Below this the result rounds to 0.
+    /// The result for smaller numbers rounds to 0.
     pub lowest: T,
-    /// Above this the result rounds to infinity.
+    /// The result for larger numbers rounds to infinity.
     pub highest: T,
     /// log2(e).
     pub log2_e: T,
@@ -13,12 +13,12 @@ pub struct Constants<T: 'static, Bits> {
     pub neg_ln2_hi: T,
     /// -ln(2) minus `neg_ln2_hi`, rounded.
     pub neg_ln2_lo: T,
-    /// 1.5 * 2^MANTISSA + bias: adding it rounds to an integer and leaves that integer, biased like
-    /// an exponent, in the low bits.
+    /// 1.5 * 2^MANTISSA + bias. Adding it rounds to an integer and leaves the integer, biased like an exponent, in the
+    /// low bits.
     pub round: T,
-    /// 1.5 * 2^MANTISSA + 2 * bias, for a power of two in two factors.
+    /// 1.5 * 2^MANTISSA + 2 * bias, for a power of two as two factors.
     pub round_twice: T,
-    /// Twice the exponent bias, in the place of the exponent.
+    /// Twice the exponent bias, shifted to the position of the exponent.
     pub twice_bias: Bits,
     /// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2.
     pub poly: &'static [T],

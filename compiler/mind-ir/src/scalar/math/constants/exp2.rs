@@ -1,11 +1,11 @@
 //! Constants of `exp2`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Below this the result rounds to 0.
+    /// The result for smaller numbers rounds to 0.
     pub lowest: T,
-    /// Above this the result rounds to infinity.
+    /// The result for larger numbers rounds to infinity.
     pub highest: T,
 }
 

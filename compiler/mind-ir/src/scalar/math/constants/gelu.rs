@@ -1,13 +1,13 @@
 //! Constants of `gelu`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Above this the tail rounds to 0.
+    /// The tail for larger numbers rounds to 0.
     pub highest: T,
-    /// The fixed point of the substitution t = (a - k) / (a + k), which maps any tail into -1..1.
+    /// The zero of the substitution t = (a - k) / (a + k), which maps any tail into -1..1.
     ///
-    /// Chosen so that `poly` is short and its constant term nearly exact.
+    /// It is chosen so that `poly` is short and its constant term nearly exact.
     pub k: T,
     /// (a + k) R(a) as a polynomial in t, with R(a) = e^(a^2/2) erfc(a / sqrt(2)) / 2.
     pub poly: &'static [T],

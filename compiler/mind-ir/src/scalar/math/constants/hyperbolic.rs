@@ -1,13 +1,13 @@
 //! Constants of the hyperbolic functions and their inverses.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Below this the series are as accurate as the type.
+    /// The series are as accurate as the type for smaller numbers.
     pub middle: T,
-    /// Above this `sinh` and `cosh` overflow.
+    /// `sinh` and `cosh` overflow for larger numbers.
     pub highest: T,
-    /// Above this the square of a number outweighs 1.
+    /// 1 is negligible next to the square of larger numbers.
     pub far: T,
     /// (sinh(x) - x) / x^3 in powers of x^2, its first Taylor coefficients.
     pub sinh: &'static [T],

@@ -1,11 +1,11 @@
 //! Constants of `log`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static, Bits> {
     /// The smallest normal number.
     pub normal: T,
-    /// 2^MANTISSA, which makes subnormal numbers normal.
+    /// 2^MANTISSA, which scales subnormal numbers to normal ones.
     pub scale: T,
     /// The bit pattern of the smallest significand, 2/3.
     pub lowest: Bits,
@@ -21,11 +21,11 @@ pub struct Constants<T: 'static, Bits> {
     pub scaled_bias: T,
     /// ln(2).
     pub ln2: T,
-    /// ln(2) with so few bits that its product with any exponent is exact.
+    /// ln(2) rounded to so few bits that its product with any exponent is exact.
     pub ln2_hi: T,
     /// ln(2) minus `ln2_hi`.
     pub ln2_lo: T,
-    /// log2(e) less its rounding.
+    /// log2(e) minus its rounded value.
     pub log2_e_lo: T,
     /// (ln(1 + f) - f) / f^2 for |f| <= 1/3.
     pub poly: &'static [T],

@@ -1,4 +1,4 @@
-//! The constants of each function: bounds, reductions and coefficients.
+//! The constants of each function: bounds, reduction constants and coefficients.
 
 pub mod arc;
 pub mod circular;

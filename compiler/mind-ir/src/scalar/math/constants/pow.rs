@@ -1,17 +1,17 @@
 //! Constants of `pow`.
 //!
-//! The coefficients are minimax approximations by the Remez exchange, found in 60 digits, and rounded.
+//! The coefficients are minimax approximations from the Remez exchange algorithm with 60 digits, and then rounded.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Exponents below this give the results that this one gives.
+    /// Smaller exponents give the same results as this one.
     pub least_exponent: T,
-    /// Exponents above this give the results that this one gives.
+    /// Larger exponents give the same results as this one.
     pub largest_exponent: T,
-    /// -2: twice the least exponent whose power is exact.
+    /// -2: twice the smallest exact exponent.
     pub least_double: T,
-    /// 4: twice the largest one.
+    /// 4: twice the largest exact exponent.
     pub largest_double: T,
     /// 1/3, rounded.
     pub third: T,

@@ -1,13 +1,13 @@
 //! Constants of `sigmoid`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Below this the result rounds to 0.
+    /// The result for smaller numbers rounds to 0.
     pub lowest: T,
-    /// Above this the result rounds to 1.
+    /// The result for larger numbers rounds to 1.
     pub highest: T,
-    /// Below this, e^-x outweighs 1 so far that their sum as powers of two may be inexact.
+    /// For smaller numbers, e^-x is so much larger than 1 that their sum as powers of two may be inexact.
     pub far: T,
 }
 

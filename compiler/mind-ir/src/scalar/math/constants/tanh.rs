@@ -1,11 +1,11 @@
 //! Constants of `tanh`.
 
-/// Constants of one float type.
+/// Constants for one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// Where the two approximations meet, ln(3)/2: the tail is at most 1/2 there.
+    /// The boundary between the two approximations, ln(3)/2, where the tail is at most 1/2.
     pub middle: T,
-    /// Above this the result rounds to 1.
+    /// The result for larger numbers rounds to 1.
     pub highest: T,
     /// (tanh(x) - x) / x^3 as a polynomial in x^2, below `middle`.
     pub poly: &'static [T],
