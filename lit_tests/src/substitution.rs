@@ -43,6 +43,11 @@ pub struct Substitutions {
     features: BTreeSet<String>,
 }
 
+/// The commands of `%{round-trip}`: the output of `mind-opt` has the expected lines, and reads back to the same text.
+/// `lit.cfg.py` defines the same substitution for LLVM's lit.
+const ROUND_TRIP: &str = "mind-opt %s -o %t.once && FileCheck %s < %t.once \
+    && mind-opt %t.once -o %t.twice && diff %t.once %t.twice";
+
 /// Stands for `%%` while other substitutions are made.
 const PERCENT: &str = "\u{0}";
 
@@ -58,7 +63,9 @@ impl Substitutions {
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let folder = source.parent().map_or_else(String::new, text);
         let temporary = text(&scratch.join(format!("{base}.tmp")));
+        // The value of the first row uses the rows after it.
         let rows = [
+            ("%{round-trip}", &ROUND_TRIP.to_owned()),
             ("%basename_t", &base),
             ("%{s:basename}", &base),
             ("%{s:stem}", &stem),
@@ -261,6 +268,12 @@ mod tests {
         check("t %s %S %p", "t /s/dir/a.mic /s/dir /s/dir");
         check("t %t %T", "t /tmp/w/a.mic.tmp /tmp/w");
         check("t %{s:stem} %basename_t", "t a a.mic");
+        check(
+            "%{round-trip}",
+            "mind-opt /s/dir/a.mic -o /tmp/w/a.mic.tmp.once && FileCheck /s/dir/a.mic < /tmp/w/a.mic.tmp.once \
+             && mind-opt /tmp/w/a.mic.tmp.once -o /tmp/w/a.mic.tmp.twice \
+             && diff /tmp/w/a.mic.tmp.once /tmp/w/a.mic.tmp.twice",
+        );
         check("t %%s %%%s %0", "t %s %/s/dir/a.mic %0");
     }
 

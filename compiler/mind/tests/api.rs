@@ -323,7 +323,7 @@ fn a_model_is_read_with_extents_and_constants() -> Result<(), Error> {
     assert!(unknown.to_string().contains(text), "{unknown}");
     let mlp = format!("{examples}mlp.mic");
     let refused = Module::from_file_with(&mlp, &ReadOptions::new().bind("x", image)).unwrap_err();
-    let text = "given to ONNX models and StableHLO alone";
+    let text = "only of ONNX and StableHLO files";
     assert!(refused.to_string().contains(text), "{refused}");
     let refused = Module::from_file_with(&mlp, &ReadOptions::new().dim("batch", 1)).unwrap_err();
     let text = "the module has no dimension `batch`";

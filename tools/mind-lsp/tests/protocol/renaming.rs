@@ -90,5 +90,5 @@ fn a_text_with_errors_is_not_renamed_in() {
     let mut params = sample.at('n');
     params["newName"] = json!("N70");
     let refusal = client.refusal("textDocument/rename", params);
-    assert!(refusal.starts_with("the text has errors"), "{refusal}");
+    assert!(refusal.starts_with("fix the errors first"), "{refusal}");
 }
