@@ -1,4 +1,4 @@
-//! Products by lists of dimensions, and numbers on a scale.
+//! Random products with lists of dimensions, and quantisation.
 
 use mind_core::ops::block_matmul::{BlockMatMul, TERMS};
 use mind_core::ops::convolution::SumType;
@@ -11,7 +11,7 @@ use mind_ir::types::{DType, QuantFormat, TensorType};
 use crate::generator::Generator;
 use crate::shape::small;
 
-/// A dtype that sums up products of `dtype`.
+/// Draws a sum dtype for products of `dtype`.
 pub(crate) fn sums(draw: &mut Generator<'_>, dtype: DType) -> SumType {
     let all: Vec<SumType> = SumType::ALL
         .iter()
@@ -21,7 +21,8 @@ pub(crate) fn sums(draw: &mut Generator<'_>, dtype: DType) -> SumType {
     draw.rng.pick(&all)
 }
 
-/// A product whose right side has the batch and contracted dimensions of the left side, and others, in any order.
+/// Draws a product whose right-hand side has the batch and contracted dimensions of the left-hand side, and others, in
+/// any order.
 pub(crate) fn dot_general(draw: &mut Generator<'_>) -> Option<ValueId> {
     let lhs = draw.value(OperandClass::Num);
     let dtype = draw.graph.ty(lhs).dtype;
@@ -58,7 +59,7 @@ pub(crate) fn dot_general(draw: &mut Generator<'_>) -> Option<ValueId> {
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 
-/// The integers of at most 32 bits.
+/// The integer dtypes of at most 32 bits.
 const NARROW: [DType; 6] = [
     DType::I8,
     DType::U8,
@@ -68,7 +69,7 @@ const NARROW: [DType; 6] = [
     DType::U32,
 ];
 
-/// Scales for the tensor, for slices along the axis or for blocks, and sometimes zero points.
+/// Draws scales per tensor, per slice along an axis or per block, and sometimes zero points.
 fn scales(
     draw: &mut Generator<'_>,
     extents: &[i64],
@@ -97,7 +98,7 @@ fn scales(
     (axis as i64, operands)
 }
 
-/// A product by blocks of any bits.
+/// Draws a block-quantised product with random bits.
 pub(crate) fn block_matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
     let format = draw.rng.pick(QuantFormat::ALL);
     let (rows, columns) = (draw.rng.pick(&[0, 1, 3]), draw.rng.pick(&[1, 2, 5]));
