@@ -225,4 +225,6 @@ pub struct FunctionProto {
     pub domain: String,
     #[prost(message, repeated, tag = "11")]
     pub attribute_proto: Vec<AttributeProto>,
+    #[prost(message, repeated, tag = "12")]
+    pub value_info: Vec<ValueInfoProto>,
 }

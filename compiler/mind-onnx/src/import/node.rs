@@ -14,7 +14,7 @@ use mind_ir::types::{DType, Dim};
 use super::emit::{Emit, One};
 use super::scope::Scope;
 use super::source::at_run_time;
-use super::value::Value;
+use super::value::{Extent, Value};
 use super::{Importer, Opsets};
 use crate::operators::qualified;
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
@@ -92,7 +92,15 @@ impl<'a> Node<'a, '_, '_> {
                 let why = at_run_time(self.e.g(), *value);
                 Err(Refusal::not_constant(self.operand(at), why))
             }
-            Some(Value::Extents(_)) => {
+            Some(Value::Extents(extents)) => {
+                let given = extents.elements.iter().find_map(|own| match own {
+                    Extent::Given(value) => Some(*value),
+                    Extent::Known(_) | Extent::Of(..) | Extent::Computed(_) => None,
+                });
+                if let Some(value) = given {
+                    let why = at_run_time(self.e.g(), value);
+                    return Err(Refusal::not_constant(self.operand(at), why));
+                }
                 let refusal =
                     Refusal::not_constant(self.operand(at), "has extents that are not known");
                 Err(refusal.help("`--dim NAME=EXTENT` gives an extent"))

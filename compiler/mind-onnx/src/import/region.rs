@@ -31,6 +31,7 @@ impl Importer<'_> {
             .map(|inner| with_attributes(inner, function, node))
             .collect();
         let mut scope = Scope::default();
+        scope.declare_ranks(function.value_info.iter());
         let given = inputs.into_iter().chain(std::iter::repeat(None));
         for (name, input) in function.input.iter().zip(given) {
             match input {

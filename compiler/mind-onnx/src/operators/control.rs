@@ -16,6 +16,7 @@ use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
+use crate::import::ranks::declared_rank;
 use crate::import::region::{Body, Captures};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
@@ -73,12 +74,6 @@ fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
         let output = graph.output.get(at);
         output.and_then(declared_rank) == Some(0)
     })
-}
-
-/// The rank that a graph declares of an output, if it does.
-pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
-    let ty = output.r#type.as_ref()?.tensor_type.as_ref()?;
-    Some(ty.shape.as_ref()?.dim.len())
 }
 
 /// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where

@@ -15,11 +15,12 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, declared_rank, few_outputs, of_module, promised, scan, yielded};
+use super::control::{Values, few_outputs, of_module, promised, scan, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
+use crate::import::ranks::declared_rank;
 use crate::import::region::{Body, Captures};
 use crate::import::scope::read_names;
 use crate::import::value::Value;

@@ -10,7 +10,7 @@ use mind_text::Limits;
 use mind_text::core::Syntax;
 use prost::Message;
 
-fn module(text: &str) -> Graph {
+pub fn module(text: &str) -> Graph {
     let registry = Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);
     let mut g = Syntax::new(&registry)
         .parse(text, 0, &Limits::default())
@@ -47,7 +47,7 @@ fn listing(graph: &GraphProto) -> String {
     graph.node.iter().map(call).collect()
 }
 
-fn nodes(text: &str, opset: i64) -> String {
+pub fn nodes(text: &str, opset: i64) -> String {
     listing(model(text, opset).graph.as_ref().expect("a graph"))
 }
 

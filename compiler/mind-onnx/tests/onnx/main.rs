@@ -2,6 +2,7 @@
 
 mod damaged;
 mod export;
+mod guard;
 mod import;
 mod kernels;
 mod model;

@@ -4,12 +4,13 @@ use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_onnx::proto::{AttributeProto, ModelProto};
+use mind_onnx::proto::{AttributeProto, ModelProto, NodeProto};
 use mind_onnx::{ImportOptions, import};
 use prost::Message;
 
 use super::model::{
-    BOOL, Dim, FLOAT, floats, graph, int, ints, list, model, node, opset, text, value, word,
+    BOOL, Dim, FLOAT, INT64, floats, graph, int, ints, list, model, node, opset, problems, text,
+    value, word,
 };
 
 fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
@@ -174,6 +175,84 @@ fn squeezing_a_named_dimension_checks_it() {
     let of = |n: usize| results(module.clone(), Tensor::of(vec![n, 1, 2], vec![0f32; 2 * n]));
     assert_eq!(of(3).expect("a run")[0].shape(), [3, 2]);
     assert!(of(1).is_err());
+}
+
+/// A squeeze without axes of `x`, which is `f32[3]`, and of nodes after it; the result is declared with `rank`.
+fn squeezed(mut after: Vec<NodeProto>, rank: usize) -> ModelProto {
+    let x = value("x", FLOAT, &[Dim::Of(3)]);
+    let mut nodes = vec![
+        node("a = NonZero(x)", vec![]),
+        node("b = Squeeze(a)", vec![]),
+    ];
+    nodes.append(&mut after);
+    let mut own = graph(vec![x], vec![ints("two", &[], &[2])], nodes, &[]);
+    let dims: Vec<Dim> = (0..rank).map(|_| Dim::Named("k")).collect();
+    own.output = vec![value("y", INT64, &dims)];
+    of_opset(13, model(own))
+}
+
+#[test]
+fn the_declared_rank_says_what_a_squeeze_drops() {
+    let cast = || node("c = Cast(b)", vec![int("to", i64::from(INT64))]);
+    for after in [
+        vec![node("y = Identity(b)", vec![])],
+        vec![node("y = Abs(b)", vec![])],
+        vec![cast(), node("y = Neg(c)", vec![])],
+    ] {
+        // One dimension is left, and a run in which it has one element fails.
+        let (module, warnings) = read(&squeezed(after.clone(), 1));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+        assert_eq!(of([1.0, 0.0, 2.0]).expect("a run")[0].shape(), [2]);
+        let failure = of([0.0, 3.0, 0.0]).expect_err("one element");
+        assert!(
+            failure.contains("dimension 0 of [1] has extent 1"),
+            "{failure}"
+        );
+        // None is left, and a run in which it has another number of elements fails.
+        let (module, warnings) = read(&squeezed(after, 0));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+        assert_eq!(of([0.0, 3.0, 0.0]).expect("a run")[0].shape(), [0usize; 0]);
+        let failure = of([1.0, 0.0, 2.0]).expect_err("two elements");
+        assert!(
+            failure.contains("dimension 0 has extent 2, expected 1"),
+            "{failure}"
+        );
+    }
+    // A scalar is broadcast, so the other operand has the rank of the sum.
+    let (module, warnings) = read(&squeezed(vec![node("y = Add(two, b)", vec![])], 1));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+    assert!(of([0.0, 3.0, 0.0]).is_err());
+}
+
+#[test]
+fn a_declared_rank_that_leaves_open_what_a_squeeze_drops_is_refused() {
+    let dims = ["n", "m"].map(Dim::Named);
+    let x = value("x", FLOAT, &dims);
+    let mut own = graph(vec![x], vec![], vec![node("y = Squeeze(x)", vec![])], &[]);
+    own.output = vec![value("y", FLOAT, &[Dim::Named("k")])];
+    let found = problems(&of_opset(13, model(own)));
+    assert!(found.contains("`axes` is left out, expected"), "{found}");
+    assert!(found.contains("declared with rank 1"), "{found}");
+    assert!(found.contains("2 dimensions of unknown extent"), "{found}");
+}
+
+#[test]
+fn axes_of_named_dimensions_are_dropped_where_the_run_has_one_element() {
+    let x = value("x", FLOAT, &[Dim::Named("n"), Dim::Of(2)]);
+    let axes = vec![ints("axes", &[1], &[0])];
+    let nodes = vec![node("y = Squeeze(x, axes)", vec![])];
+    let (module, warnings) = read(&of_opset(13, model(graph(vec![x], axes, nodes, &["y"]))));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let of = |n: usize| results(module.clone(), Tensor::of(vec![n, 2], vec![0f32; 2 * n]));
+    assert_eq!(of(1).expect("a run")[0].shape(), [2]);
+    let failure = of(3).expect_err("three rows");
+    assert!(
+        failure.contains("dimension 0 has extent 3, expected 1"),
+        "{failure}"
+    );
 }
 
 #[test]

@@ -46,8 +46,9 @@ pub(super) fn narrow(g: &mut Graph, config: &VerifyConfig, keeps_outputs: bool) 
 
 /// The extents that an op is given, where they are constants which its attribute admits.
 fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
-    let reshape = g.view::<DynamicReshape>(op);
-    let reshape = reshape.map(|own| (own.extents(g), own.shape(g)));
+    let own = g.view::<DynamicReshape>(op);
+    let refuses_ones = own.is_some_and(|own| own.refuse_ones(g));
+    let reshape = own.map(|own| (own.extents(g), own.shape(g)));
     let broadcast = g.view::<DynamicBroadcastTo>(op);
     let broadcast = broadcast.map(|own| (own.extents(g), own.shape(g)));
     let iota = g.view::<DynamicIota>(op);
@@ -61,7 +62,8 @@ fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
         Dim::Symbol(_) => false,
     };
     let fits = extents.len() == shape.len() && shape.iter().zip(&extents).all(admits);
-    fits.then(|| extents.into_iter().map(Dim::Fixed).collect())
+    let fails = refuses_ones && extents.contains(&1);
+    (fits && !fails).then(|| extents.into_iter().map(Dim::Fixed).collect())
 }
 
 /// The module with the ops that have a shape in the place of `ops`; `None` if it breaks a rule.
