@@ -1,5 +1,7 @@
 //! Appends nodes to the graph that is written.
 
+use std::collections::BTreeSet;
+
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::Trait;
@@ -45,6 +47,8 @@ pub(super) struct Emit<'g> {
     pub splits: FxHashMap<(ValueId, usize, i64), Vec<Val>>,
     /// The number of graphs inside of each other.
     pub depth: usize,
+    /// The forms of operators that are written although ONNX Runtime has no kernel for them.
+    pub without_kernel: BTreeSet<String>,
 }
 
 impl<'g> Emit<'g> {
@@ -61,6 +65,7 @@ impl<'g> Emit<'g> {
             functions: Vec::new(),
             splits: FxHashMap::default(),
             depth: 0,
+            without_kernel: BTreeSet::new(),
         }
     }
 
@@ -273,12 +278,16 @@ impl<'g> Emit<'g> {
     /// # Errors
     ///
     /// An operator that the set does not have, or that does not take the dtype or a wider one.
-    pub fn carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+    pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
         self.check(operator)?;
-        operator.carrier(dtype, self.opset).ok_or_else(|| {
-            let (name, opset) = (operator.name, self.opset);
-            Refused::new(format!("`{name}` of opset {opset} takes no {dtype}"))
-        })
+        let (name, opset) = (operator.name, self.opset);
+        let carrier = operator
+            .carrier(dtype, opset)
+            .ok_or_else(|| Refused::new(format!("`{name}` of opset {opset} takes no {dtype}")))?;
+        if !operator.runs(carrier, opset) {
+            self.without_kernel.insert(format!("`{name}` of {carrier}"));
+        }
+        Ok(carrier)
     }
 
     /// `x` of dtype `from` in the dtype `to`.

@@ -105,6 +105,21 @@ pub fn word(name: &str, text: &'static str) -> AttributeProto {
     }
 }
 
+pub fn words(name: &str, words: &[&'static str]) -> AttributeProto {
+    let words = words.iter().map(|own| own.as_bytes().into());
+    AttributeProto {
+        strings: words.collect(),
+        ..attribute(name, AttributeType::Strings)
+    }
+}
+
+pub fn reals(name: &str, floats: &[f32]) -> AttributeProto {
+    AttributeProto {
+        floats: floats.to_vec(),
+        ..attribute(name, AttributeType::Floats)
+    }
+}
+
 pub fn list(name: &str, ints: &[i64]) -> AttributeProto {
     AttributeProto {
         ints: ints.to_vec(),

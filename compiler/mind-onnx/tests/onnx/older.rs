@@ -9,8 +9,8 @@ use mind_onnx::{ImportOptions, import};
 use prost::Message;
 
 use super::model::{
-    BOOL, Dim, FLOAT, INT64, floats, graph, int, ints, list, model, node, opset, problems, text,
-    value, word,
+    BOOL, Dim, FLOAT, INT64, floats, graph, int, ints, list, model, node, opset, problems, reals,
+    text, value, word, words,
 };
 
 fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
@@ -253,6 +253,73 @@ fn axes_of_named_dimensions_are_dropped_where_the_run_has_one_element() {
         failure.contains("dimension 0 has extent 3, expected 1"),
         "{failure}"
     );
+}
+
+/// A recurrent layer with one activation and lists of numbers for it.
+fn recurrent(activation: &'static str, numbers: Vec<AttributeProto>) -> ModelProto {
+    let x = value("x", FLOAT, &[2, 1, 1].map(Dim::Of));
+    let weights = ["w", "r"].map(|name| floats(name, &[1, 1, 1], &[0.5]));
+    let mut attributes = vec![int("hidden_size", 1), words("activations", &[activation])];
+    attributes.extend(numbers);
+    let nodes = vec![node("y = RNN(x, w, r)", attributes)];
+    of_opset(14, model(graph(vec![x], weights.to_vec(), nodes, &["y"])))
+}
+
+#[test]
+fn activations_without_numbers_have_the_defaults_of_their_operators() {
+    let of = |activation, numbers| {
+        let (module, warnings) = read(&recurrent(activation, numbers));
+        let found = results(module, Tensor::of(vec![2, 1, 1], vec![1f32, 3.0]));
+        let found = found.expect("a run").remove(0);
+        (found.elements::<f32>().to_vec(), warnings)
+    };
+    // 0.5 and 0.5 * 3 + 0.5 * 0.5.
+    let (found, warnings) = of("Affine", vec![]);
+    assert_eq!(found, [0.5, 1.75]);
+    assert!(warnings[0].contains("it is 1, as the standard says, and 0 in ONNX Runtime"));
+    let (found, warnings) = of("Affine", vec![reals("activation_alpha", &[2.0])]);
+    assert_eq!((found, warnings.len()), (vec![1.0, 4.0], 0));
+    let (found, warnings) = of("ThresholdedRelu", vec![]);
+    assert_eq!((found, warnings.len()), (vec![0.0, 1.5], 1));
+    let (found, warnings) = of("LeakyRelu", vec![]);
+    assert_eq!((found, warnings.len()), (vec![0.5, 1.75], 0));
+    let found = problems(&recurrent("ScaledTanh", vec![]));
+    assert!(
+        found.contains("`activation_alpha` is short of an entry, expected one for \"ScaledTanh\""),
+        "{found}"
+    );
+    let found = problems(&recurrent("Tanhh", vec![]));
+    assert!(
+        found.contains("is \"Tanhh\", expected \"Relu\", \"Tanh\""),
+        "{found}"
+    );
+}
+
+#[test]
+fn dilated_windows_keep_extents_where_they_are_asked_to() {
+    let x = || value("x", FLOAT, &[1, 1, 8].map(Dim::Of));
+    for (call, kernel) in [
+        ("Conv(x, w)", None),
+        ("MaxPool(x)", Some(3)),
+        ("AveragePool(x)", Some(3)),
+    ] {
+        for (stride, extent) in [(1, 8), (3, 3)] {
+            let mut attributes = vec![
+                word("auto_pad", "SAME_UPPER"),
+                list("dilations", &[2]),
+                list("strides", &[stride]),
+            ];
+            attributes.extend(kernel.map(|taps| list("kernel_shape", &[taps])));
+            let nodes = vec![node(&format!("y = {call}"), attributes)];
+            let known = vec![floats("w", &[1, 1, 3], &[1.0, 0.0, 0.0])];
+            let own = of_opset(22, model(graph(vec![x()], known, nodes, &["y"])));
+            let found = text(&own);
+            assert!(
+                found.contains(&format!("f32[1, 1, {extent}]")),
+                "{call}: {found}"
+            );
+        }
+    }
 }
 
 #[test]

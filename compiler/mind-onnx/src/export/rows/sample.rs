@@ -388,6 +388,13 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
     ];
     let (from, of_grid) = (e.dtype(input), e.dtype(grid));
     let carrier = e.carrier(operator, from)?;
+    let is_cubic_volume = rank == 5 && op.mode(e.g) == Interpolation::Cubic;
+    if rank == 3 || rank > 5 || is_cubic_volume {
+        let spatial = rank - 2;
+        e.without_kernel.insert(format!(
+            "`GridSample` of {spatial} spatial dimensions with mode \"{mode}\""
+        ));
+    }
     let grid_carrier = match of_grid.narrow_float() {
         Some(NarrowFloat::BF16) => DType::F32,
         Some(NarrowFloat::F16) | None => of_grid,
