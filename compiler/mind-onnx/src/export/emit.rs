@@ -186,7 +186,11 @@ impl<'g> Emit<'g> {
         let shape = self.g.ty(value).static_shape();
         shape.ok_or_else(|| {
             let ty = self.g.type_text(value);
-            Refused::new(format!("{ty} has an extent that is not known"))
+            Refused::value(
+                format_args!("an extent of {ty}"),
+                "unknown",
+                "a number; `--dim NAME=EXTENT` gives it",
+            )
         })
     }
 
@@ -196,9 +200,11 @@ impl<'g> Emit<'g> {
             return Ok(());
         }
         let (name, since) = (operator.name, operator.since());
-        Err(Refused::new(format!(
-            "this form of `{name}` is in opset {since} and later"
-        )))
+        Err(Refused::value(
+            "the operator set",
+            self.opset,
+            format_args!("{since} or later for this form of `{name}`; `--opset {since}` writes it"),
+        ))
     }
 
     /// A node with one result, whose inputs are of dtypes that the operator takes.
@@ -281,9 +287,16 @@ impl<'g> Emit<'g> {
     pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
         self.check(operator)?;
         let (name, opset) = (operator.name, self.opset);
-        let carrier = operator
-            .carrier(dtype, opset)
-            .ok_or_else(|| Refused::new(format!("`{name}` of opset {opset} takes no {dtype}")))?;
+        let carrier = operator.carrier(dtype, opset).ok_or_else(|| {
+            Refused::value(
+                "the dtype of its operands",
+                dtype,
+                format_args!(
+                    "one that `{name}` of opset {opset} takes: {}",
+                    operator.listed(opset)
+                ),
+            )
+        })?;
         if !operator.runs(carrier, opset) {
             self.without_kernel.insert(format!("`{name}` of {carrier}"));
         }

@@ -58,6 +58,7 @@ pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
             elem_type: element_type(ty.dtype),
             shape: Some(shape),
         }),
+        ..TypeProto::default()
     }
 }
 

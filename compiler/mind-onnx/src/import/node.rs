@@ -294,6 +294,32 @@ impl<'a> Node<'a, '_, '_> {
         self.importer.report.warning(warning);
     }
 
+    /// Refuses flags of `names` that are set, because their meaning is not supported.
+    ///
+    /// # Errors
+    ///
+    /// E4108 for the first one that is not 0.
+    pub fn unset(&self, names: &[&'static str], help: &str) -> Result<(), Refusal> {
+        for &name in names {
+            if let Some(found) = self.int(name)?.filter(|own| *own != 0) {
+                return Err(Refusal::value(name, found, 0).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses input `at` where it is given, because its meaning is not supported.
+    ///
+    /// # Errors
+    ///
+    /// E4108 for an input that is not left out.
+    pub fn left_out(&self, at: usize, help: &str) -> Result<(), Refusal> {
+        match self.given(at) {
+            None => Ok(()),
+            Some(_) => Err(Refusal::value(self.operand(at), "given", "none").help(help)),
+        }
+    }
+
     /// Says that an attribute means nothing to what is imported.
     pub fn ignore(&self, name: &'static str) {
         self.asked.borrow_mut().push(name);

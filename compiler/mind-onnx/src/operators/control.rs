@@ -17,7 +17,7 @@ use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::ranks::declared_rank;
-use crate::import::region::{Body, Captures};
+use crate::import::region::{Body, Captures, RegionOp};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
 use crate::proto::{GraphProto, ValueInfoProto, dimension};
@@ -63,7 +63,13 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
         })
     };
     let mut bodies = branches.map(body);
-    let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
+    let op = RegionOp {
+        def: If::DEF,
+        attrs: &[],
+        operands: &[condition],
+        results: count,
+    };
+    let made = n.closed(op, &mut bodies, &captures);
     of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
@@ -152,9 +158,14 @@ pub(super) fn scan<'a>(
     (states, results): (usize, usize),
     (step, captures): (Body<'_, 'a>, &Captures<'a>),
 ) -> Values {
-    let op = (Scan::DEF, attrs);
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs,
+        operands,
+        results,
+    };
     let carried = Carried::new(states, 0);
-    of_module(n.looped(op, operands, results, &mut [step], captures, carried)?)
+    of_module(n.looped(op, &mut [step], captures, carried)?)
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
@@ -256,14 +267,14 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
             let values = region.graph(body, &inputs, e)?;
             yielded(&values, e)
         });
-        let found = n.looped(
-            (Scan::DEF, &attrs),
-            &own,
-            states + outputs,
-            &mut [step],
-            &captures,
-            Carried::new(states, 0),
-        )?;
+        let op = RegionOp {
+            def: Scan::DEF,
+            attrs: &attrs,
+            operands: &own,
+            results: states + outputs,
+        };
+        let carried = Carried::new(states, 0);
+        let found = n.looped(op, &mut [step], &captures, carried)?;
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
             if place >= states && length < steps {

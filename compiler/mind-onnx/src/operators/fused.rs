@@ -68,12 +68,10 @@ pub(super) const ROWS: &[Operator] = &[
 fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
-    if n.flag("transBatchA")? || n.flag("transBatchB")? {
-        return Err(Refusal::unsupported(
-            "`transBatchA` and `transBatchB` are not supported",
-            "write a `Transpose` before a `MatMul`",
-        ));
-    }
+    n.unset(
+        &["transBatchA", "transBatchB"],
+        "write a `Transpose` before a `MatMul`",
+    )?;
     let mut operands = [n.input(0)?, n.input(1)?];
     for (operand, is_transposed) in operands.iter_mut().zip(transposed) {
         let rank = n.e.rank(*operand) as i64;

@@ -10,3 +10,4 @@ mod older;
 mod open;
 mod quantised;
 mod refused;
+mod windows;

@@ -40,7 +40,10 @@ pub fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
     });
     ValueInfoProto {
         name: name.to_owned(),
-        r#type: Some(TypeProto { tensor_type }),
+        r#type: Some(TypeProto {
+            tensor_type,
+            ..TypeProto::default()
+        }),
         doc_string: String::new(),
     }
 }
