@@ -56,6 +56,8 @@ pub struct Written {
     path: String,
     file: Vec<u8>,
     data: Option<Vec<u8>>,
+    /// Notes for the user.
+    pub notes: Diagnostics,
 }
 
 /// Returns the path of the output file.
@@ -97,6 +99,7 @@ pub fn written(
         path: path.to_owned(),
         file: binary.file,
         data: binary.data,
+        notes: binary.notes,
     })
 }
 

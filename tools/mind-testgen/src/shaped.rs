@@ -15,7 +15,8 @@ pub(crate) fn reshape(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input))?;
     let extents = regrouped(&mut draw.rng, &extents);
     let (operand, shape) = asked(draw, &extents);
-    let attrs = DynamicReshape::attrs(&shape);
+    let refuses_ones = !extents.contains(&1) && draw.rng.once_in(4);
+    let attrs = DynamicReshape::attrs(&shape, refuses_ones);
     draw.op(DynamicReshape::DEF, &[input, operand], &attrs)
 }
 

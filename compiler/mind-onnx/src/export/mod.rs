@@ -8,6 +8,7 @@ mod draft;
 mod emit;
 mod extents;
 pub(crate) mod functions;
+mod guard;
 mod kernels;
 mod model;
 mod operator;

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::emit::Emit;
 use super::functions::IR_VERSION;
+use super::kernels;
 use super::options::{ExportOptions, Exported};
 use crate::interface;
 use crate::operators::OWN;
@@ -57,6 +58,7 @@ pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
             elem_type: element_type(ty.dtype),
             shape: Some(shape),
         }),
+        ..TypeProto::default()
     }
 }
 
@@ -80,6 +82,7 @@ pub(super) fn assembled(
     graph: GraphDraft,
     options: &ExportOptions,
 ) -> Result<Exported, Diagnostics> {
+    let notes = kernels::notes(&e.without_kernel);
     let mut names = Names::new(e.names);
     let mut graph = names.graph(graph);
     "module".clone_into(&mut graph.name);
@@ -132,6 +135,7 @@ pub(super) fn assembled(
     Ok(Exported {
         model: model.encode_to_vec(),
         data: data.map(|data| data.bytes),
+        notes,
     })
 }
 

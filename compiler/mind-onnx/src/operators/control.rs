@@ -16,7 +16,8 @@ use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
-use crate::import::region::{Body, Captures};
+use crate::import::ranks::declared_rank;
+use crate::import::region::{Body, Captures, RegionOp};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
 use crate::proto::{GraphProto, ValueInfoProto, dimension};
@@ -62,7 +63,13 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
         })
     };
     let mut bodies = branches.map(body);
-    let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
+    let op = RegionOp {
+        def: If::DEF,
+        attrs: &[],
+        operands: &[condition],
+        results: count,
+    };
+    let made = n.closed(op, &mut bodies, &captures);
     of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
@@ -73,12 +80,6 @@ fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
         let output = graph.output.get(at);
         output.and_then(declared_rank) == Some(0)
     })
-}
-
-/// The rank that a graph declares of an output, if it does.
-pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
-    let ty = output.r#type.as_ref()?.tensor_type.as_ref()?;
-    Some(ty.shape.as_ref()?.dim.len())
 }
 
 /// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where
@@ -157,9 +158,14 @@ pub(super) fn scan<'a>(
     (states, results): (usize, usize),
     (step, captures): (Body<'_, 'a>, &Captures<'a>),
 ) -> Values {
-    let op = (Scan::DEF, attrs);
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs,
+        operands,
+        results,
+    };
     let carried = Carried::new(states, 0);
-    of_module(n.looped(op, operands, results, &mut [step], captures, carried)?)
+    of_module(n.looped(op, &mut [step], captures, carried)?)
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
@@ -261,14 +267,14 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
             let values = region.graph(body, &inputs, e)?;
             yielded(&values, e)
         });
-        let found = n.looped(
-            (Scan::DEF, &attrs),
-            &own,
-            states + outputs,
-            &mut [step],
-            &captures,
-            Carried::new(states, 0),
-        )?;
+        let op = RegionOp {
+            def: Scan::DEF,
+            attrs: &attrs,
+            operands: &own,
+            results: states + outputs,
+        };
+        let carried = Carried::new(states, 0);
+        let found = n.looped(op, &mut [step], &captures, carried)?;
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
             if place >= states && length < steps {

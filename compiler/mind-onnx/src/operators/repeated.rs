@@ -15,12 +15,13 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, declared_rank, few_outputs, of_module, promised, scan, yielded};
+use super::control::{Values, few_outputs, of_module, promised, scan, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::{Body, Captures};
+use crate::import::ranks::declared_rank;
+use crate::import::region::{Body, Captures, RegionOp};
 use crate::import::scope::read_names;
 use crate::import::value::Value;
 use crate::proto::GraphProto;
@@ -194,14 +195,13 @@ fn yields<'a>(
         Ok(arguments.to_vec())
     });
     let mut bodies = [test, step];
-    let results = n.closed(
-        While::DEF,
-        &attrs,
-        &operands,
-        operands.len(),
-        &mut bodies,
-        &captures,
-    )?;
+    let op = RegionOp {
+        def: While::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: operands.len(),
+    };
+    let results = n.closed(op, &mut bodies, &captures)?;
     drop(bodies);
     if let Some(op) = results.first().and_then(|own| n.e.g().defining_op(*own)) {
         n.e.b.graph.erase(op);
@@ -269,14 +269,14 @@ fn conditional<'a>(
         }
         Ok(values)
     });
-    let results = n.looped(
-        (While::DEF, &attrs),
-        &operands,
-        states,
-        &mut [test, step],
-        &captures,
-        Carried::new(states, 1),
-    )?;
+    let op = RegionOp {
+        def: While::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: states,
+    };
+    let carried = Carried::new(states, 1);
+    let results = n.looped(op, &mut [test, step], &captures, carried)?;
     of_module(results[2..].to_vec())
 }
 

@@ -323,7 +323,7 @@ pub fn examples() -> Vec<Example> {
         row(
             DynamicReshape::DEF,
             &["f32[1, 1]", "i64[0]"],
-            DynamicReshape::attrs(&[]),
+            DynamicReshape::attrs(&[], false),
             "f32[]",
         ),
         row(

@@ -131,7 +131,9 @@ impl Arrangement {
         let batch = still
             .iter()
             .try_fold(1i64, |all, &at| all.checked_mul(shape[at]))
-            .ok_or_else(|| Refused::new("its input is too large"))?;
+            .ok_or_else(|| {
+                Refused::value("its input", e.g.type_text(input), "at most 2^63 - 1 images")
+            })?;
         let spatial = self.spatial.iter().map(|&at| shape[at]);
         let target = [batch, 1].into_iter().chain(spatial).map(Dim::Fixed);
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
@@ -189,9 +191,11 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
             extreme(e, op, &windows, &own, kind == Reduction::Min)
         }
         (Reduction::Mean, Some(own)) if dtype.is_float() => mean(e, op, &windows, &own),
-        (Reduction::Mean, _) => Err(Refused::new(format!(
-            "`AveragePool` has no such windows of {dtype}"
-        ))),
+        (Reduction::Mean, _) => Err(Refused::value(
+            "its operand",
+            e.g.type_text(input),
+            "floats of known extents, with windows along up to 3 axes, as `AveragePool` takes them",
+        )),
         (Reduction::Sum, _) => slices(e, op, &windows, op::ADD, Some(0.0)),
         (Reduction::Prod, _) => slices(e, op, &windows, op::MUL, Some(1.0)),
         (Reduction::Max, _) => slices(e, op, &windows, op::MAX, None),
@@ -225,7 +229,10 @@ fn extreme(
     let carrier = match (pooled_dtype(e, dtype), is_least) {
         (Some(own), true) if !own.is_float() => DType::F64,
         (Some(own), _) => own,
-        (None, _) => return Err(Refused::new(format!("`MaxPool` takes no {dtype}"))),
+        (None, _) => {
+            let expected = "one that `MaxPool` takes, or a narrower one";
+            return Err(Refused::value("the dtype of its operand", dtype, expected));
+        }
     };
     let own = e.value(input);
     let mut x = e.cast(own, dtype, carrier)?;
@@ -273,9 +280,11 @@ fn slices(
     let taps = sizes.fold(1i64, |taps, &size| taps.saturating_mul(size));
     let positions = e.shape(result)?;
     if usize::try_from(taps).is_ok_and(|taps| taps > TAP_LIMIT) {
-        return Err(Refused::new(format!(
-            "its windows have {taps} taps, and ONNX has no pool of the kind"
-        )));
+        return Err(Refused::value(
+            "the number of taps of its windows",
+            taps,
+            format_args!("at most {TAP_LIMIT}, because ONNX has no pool of the kind"),
+        ));
     }
     // What is narrower is rounded from what the chain carries.
     let carrier = e.carrier(operator, dtype.carrier())?;
@@ -312,7 +321,8 @@ fn slices(
             Some(own) => e.node(operator, &[own, part], Vec::new())?,
         });
     }
-    let own = combined.ok_or_else(|| Refused::new("its windows have no taps"))?;
+    let own = combined
+        .ok_or_else(|| Refused::value("the number of taps of its windows", 0, "1 or more"))?;
     e.cast(own, carrier, dtype)
 }
 
@@ -325,10 +335,11 @@ fn argmax_window(op: ArgMaxWindow, e: &mut Emit<'_>) -> One {
     let carrier = pooled_dtype(e, dtype);
     let arrangement = windows.arrangement().filter(|own| own.still.is_none());
     let (Some(carrier), Some(arrangement)) = (carrier, arrangement) else {
-        return Err(Refused::new(format!(
-            "`MaxPool` finds no places in {}",
-            g.type_text(input)
-        )));
+        return Err(Refused::value(
+            "its operand",
+            g.type_text(input),
+            "numbers with windows along the last axes, for which `MaxPool` has places",
+        ));
     };
     let own = e.value(input);
     let x = e.cast(own, dtype, carrier)?;

@@ -11,7 +11,11 @@ use super::{Call, count};
 
 /// Returns the reshape that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn reshape(call: Call<'_>) -> Option<Algorithm> {
-    call.g.view::<DynamicReshape>(call.inner)?;
+    let own = call.g.view::<DynamicReshape>(call.inner)?;
+    if own.refuse_ones(call.g) && result(call).contains(&1) {
+        // An evaluation gives the reason.
+        return None;
+    }
     let [input, extents] = call.op.inputs(call.g) else {
         return None;
     };
