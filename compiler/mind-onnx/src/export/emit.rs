@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::functions::Function;
+use super::kernels;
 use super::operator::{self as op, Operator};
 use crate::proto::TypeProto;
 use crate::refused::Refused;
@@ -243,6 +244,9 @@ impl<'g> Emit<'g> {
         if !self.functions.iter().any(|own| own.name == function.name) {
             self.functions.push(function);
         }
+        for name in function.operators() {
+            self.note_kernel(&name, carrier);
+        }
         let output = self.fresh(function.name.to_lowercase());
         self.nodes.push(NodeDraft {
             callee: Callee::Function(function),
@@ -285,9 +289,20 @@ impl<'g> Emit<'g> {
     ///
     /// An operator that the set does not have, or that does not take the dtype or a wider one.
     pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+        let carrier = self.possible_carrier(operator, dtype)?;
+        self.note_kernel(operator.name, carrier);
+        Ok(carrier)
+    }
+
+    /// As [`Emit::carrier`], for a node that may not be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Emit::carrier`].
+    pub fn possible_carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
         self.check(operator)?;
         let (name, opset) = (operator.name, self.opset);
-        let carrier = operator.carrier(dtype, opset).ok_or_else(|| {
+        operator.carrier(dtype, opset).ok_or_else(|| {
             Refused::value(
                 "the dtype of its operands",
                 dtype,
@@ -296,11 +311,14 @@ impl<'g> Emit<'g> {
                     operator.listed(opset)
                 ),
             )
-        })?;
-        if !operator.runs(carrier, opset) {
-            self.without_kernel.insert(format!("`{name}` of {carrier}"));
+        })
+    }
+
+    /// Notes a node of which ONNX Runtime has no kernel for operands of `dtype`.
+    pub fn note_kernel(&mut self, name: &str, dtype: DType) {
+        if !kernels::has(name, self.opset, dtype) {
+            self.without_kernel.insert(format!("`{name}` of {dtype}"));
         }
-        Ok(carrier)
     }
 
     /// `x` of dtype `from` in the dtype `to`.

@@ -1,6 +1,6 @@
 //! The messages of a model. Each value gets a unique name.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::types::{Dim, TypeView};
 use prost::Message;
@@ -127,10 +127,12 @@ pub(super) fn assembled(
     let size = model.encoded_len();
     if size > MODEL_LIMIT {
         let message = format!(
-            "the model takes {size} bytes, and a file of ONNX holds {MODEL_LIMIT}; `--external-data` \
+            "the model has {size} bytes, expected at most {MODEL_LIMIT}, which a file of ONNX holds; `--external-data` \
              writes the weights to a file beside it"
         );
-        return Err(Diagnostic::error(Span::FILE, message).into());
+        return Err(Diagnostic::error(Span::FILE, message)
+            .code(Code(6004))
+            .into());
     }
     Ok(Exported {
         model: model.encode_to_vec(),

@@ -14,7 +14,7 @@ use mind_ir::{Graph, ValueId};
 use super::Operator;
 use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
-use crate::import::emit::Emit;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::ranks::declared_rank;
 use crate::import::region::{Body, Captures, RegionOp};
@@ -91,33 +91,52 @@ pub(super) fn promised(
     before: ValueId,
 ) -> Result<ValueId, Refusal> {
     let (own, wanted) = (e.dims(value), e.dims(before));
-    let declared = output
-        .r#type
-        .as_ref()
-        .and_then(|ty| ty.tensor_type.as_ref());
-    let declared = declared.and_then(|ty| ty.shape.as_ref());
-    let Some(declared) =
-        declared.filter(|shape| shape.dim.len() == own.len() && own.len() == wanted.len())
-    else {
-        return Ok(value);
-    };
-    let dims = own.iter().zip(&wanted).zip(&declared.dim);
-    let kept: Vec<Dim> = dims
-        .map(
-            |((&own, &wanted), declared)| match (own, wanted, &declared.value) {
-                (Dim::Dynamic, Dim::Fixed(extent), Some(dimension::Value::DimValue(value)))
-                    if *value == extent =>
-                {
-                    wanted
-                }
-                _ => own,
-            },
-        )
-        .collect();
-    if kept == own {
+    if own.len() != wanted.len() {
         return Ok(value);
     }
-    let extents = own_extents(e, value, own.len(), Align::First)?;
+    let declared = declared_extents(output, own.len());
+    let dims = own.iter().zip(&wanted).zip(declared);
+    let kept = dims.map(|((&own, &wanted), declared)| match (own, wanted) {
+        (Dim::Dynamic, Dim::Fixed(extent)) if declared == Some(extent) => wanted,
+        _ => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// A value that a step yields and that is stacked. An extent that only a run knows is checked to be the one that the model
+/// declares for `output`.
+pub(super) fn stacked(e: &mut Emit<'_>, output: &ValueInfoProto, value: ValueId) -> One {
+    let own = e.dims(value);
+    let declared = declared_extents(output, own.len());
+    let kept = own.iter().zip(declared).map(|(&own, declared)| match own {
+        Dim::Dynamic => declared.map_or(own, Dim::Fixed),
+        Dim::Fixed(_) | Dim::Symbol(_) => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// The extents that a graph declares of an output of rank `rank`; `None` for those that it leaves open.
+fn declared_extents(output: &ValueInfoProto, rank: usize) -> Vec<Option<i64>> {
+    let ty = output.r#type.as_ref();
+    let shape = ty.and_then(|own| own.tensor_type.as_ref()?.shape.as_ref());
+    let Some(shape) = shape.filter(|shape| shape.dim.len() == rank) else {
+        return vec![None; rank];
+    };
+    let extents = shape.dim.iter().map(|dim| match &dim.value {
+        Some(dimension::Value::DimValue(extent @ 0..)) => Some(*extent),
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => None,
+    });
+    extents.collect()
+}
+
+/// `value` with extents `kept`, which a run checks where they are known and its own are not.
+fn checked(e: &mut Emit<'_>, value: ValueId, kept: Vec<Dim>) -> One {
+    if kept == e.dims(value) {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, kept.len(), Align::First)?;
     Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
 }
 

@@ -143,7 +143,7 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         }
     }
     let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
-    if dims.iter().filter(is_open).count() > 1 || has_given(n, 1) {
+    if dims.iter().filter(is_open).count() > 1 || has_foreign(n, x) {
         let extents = n.input(1)?;
         for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
             *dim = Dim::Dynamic;
@@ -153,13 +153,15 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape(x, &dims)
 }
 
-/// Whether a run gives a number of the list that is input `at`.
-fn has_given(n: &Node<'_, '_, '_>, at: usize) -> bool {
-    let Some(Value::Extents(list)) = n.given(at) else {
+/// Whether the shape has a number that only a run knows and that is not an extent of `x`, so that the run must check that
+/// `x` has as many elements.
+fn has_foreign(n: &Node<'_, '_, '_>, x: ValueId) -> bool {
+    let Some(Value::Extents(list)) = n.given(1) else {
         return false;
     };
-    let mut elements = list.elements.iter();
-    elements.any(|own| matches!(own, Extent::Given(_)))
+    let own = n.e.extents_of(x);
+    let is_foreign = |extent: &Extent| extent.dim() == Dim::Dynamic && !own.contains(extent);
+    list.elements.iter().any(is_foreign)
 }
 
 /// The extent that -1 stands for in a shape whose open extents are all that `x` has.

@@ -323,6 +323,32 @@ fn dilated_windows_keep_extents_where_they_are_asked_to() {
 }
 
 #[test]
+fn a_cut_downwards_starts_inside_of_its_axis() {
+    let cut = |start: i64, end: i64| {
+        let x = value("x", FLOAT, &[Dim::Of(4)]);
+        let list = |name: &str, own: i64| ints(name, &[1], &[own]);
+        let known = vec![
+            list("s", start),
+            list("e", end),
+            list("a", 0),
+            list("d", -1),
+        ];
+        let nodes = vec![node("y = Slice(x, s, e, a, d)", vec![])];
+        let (module, warnings) = read(&of_opset(13, model(graph(vec![x], known, nodes, &["y"]))));
+        let found = results(module, Tensor::of(vec![4], vec![0f32, 1.0, 2.0, 3.0]));
+        (
+            found.expect("a run")[0].elements::<f32>().to_vec(),
+            warnings.len(),
+        )
+    };
+    assert_eq!(cut(-6, i64::MIN), (vec![0.0], 0));
+    assert_eq!(cut(9, i64::MIN), (vec![3.0, 2.0, 1.0, 0.0], 0));
+    assert_eq!(cut(1, -9), (vec![1.0, 0.0], 0));
+    // An end that ONNX Runtime takes for the first element.
+    assert_eq!(cut(3, i64::MAX), (vec![], 1));
+}
+
+#[test]
 fn masks_of_dropout_are_of_the_dtype_of_their_opset() {
     let mask = |version: i64| {
         let x = value("x", FLOAT, &[Dim::Of(3)]);

@@ -68,6 +68,9 @@ fn cuts_move_into_an_axis_that_only_a_run_knows() {
     assert_eq!(cut(3, 0, 5, 1), [0, 1, 2]);
     assert_eq!(cut(3, 5, 9, 1), [0i64; 0]);
     assert_eq!(cut(0, 0, 1, 1), [0i64; 0]);
+    // A start before the axis is moved to its first place.
+    assert_eq!(cut(3, -7, -7, -1), [0]);
+    assert_eq!(cut(0, -7, -7, -1), [0i64; 0]);
 }
 
 #[test]
@@ -136,6 +139,24 @@ fn a_shape_may_copy_or_infer_an_extent_that_a_run_gives() {
     }
     assert!(reshaped(3).is_err());
     assert!(reshaped(1).is_err());
+}
+
+#[test]
+fn the_shape_of_another_value_must_fit() {
+    let nodes = |other: &str| {
+        vec![
+            node(&format!("other = {other}"), vec![]),
+            node("s = Shape(other)", vec![]),
+            node("y = Reshape(r, s)", vec![]),
+        ]
+    };
+    let same = "Neg(r)";
+    assert_eq!(made(3, nodes(same)), (vec![3], vec![0, 1, 2]));
+    let failure = of_range(3, nodes("Slice(r, [0], [2], [0])")).expect_err("two of three");
+    assert!(
+        failure.contains("reshape changes the element count"),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -290,6 +311,12 @@ fn rows_of_a_loop_that_ends_by_itself_have_extents_that_are_known() {
         graph.node[1].input.truncate(2);
         loops
     };
+    let mut declared = stacked("Neg(r)");
+    let graph = declared.graph.as_mut().expect("a graph");
+    let body = graph.node[1].attribute[0].g.as_mut().expect("a graph");
+    body.output[1] = value("t", INT64, &[Dim::Of(2)]);
+    let found = text(&declared);
+    assert!(found.contains("i64[?, 2]"), "{found}");
     let found = text(&stacked("Neg(x)"));
     assert!(found.contains("f32[?, batch, 2]"), "{found}");
     let found = problems(&stacked("Neg(r)"));

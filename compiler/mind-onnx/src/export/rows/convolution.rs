@@ -163,6 +163,7 @@ fn products_of(
         return Err(Refused::value("the dtype of its operands", from, expected));
     }
     let operands = e.cast_all(&operands, from, DType::F64)?;
+    e.note_kernel(operator.name, DType::F64);
     let own = e.node(operator, &operands, attrs)?;
     let own = e.cast(own, DType::F64, DType::I64)?;
     e.cast(own, DType::I64, to)

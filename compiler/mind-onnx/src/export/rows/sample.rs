@@ -74,9 +74,9 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     }
     // Integers between elements are rounded, which a wider dtype would not do.
     let carrier = match op.mode(e.g) {
-        Interpolation::Nearest => e.carrier(op::RESIZE, dtype)?,
+        Interpolation::Nearest => e.possible_carrier(op::RESIZE, dtype)?,
         Interpolation::Linear | Interpolation::Cubic if dtype.is_float() => {
-            e.carrier(op::RESIZE, dtype)?
+            e.possible_carrier(op::RESIZE, dtype)?
         }
         Interpolation::Linear | Interpolation::Cubic => dtype,
     };
@@ -89,7 +89,10 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         return gathered(e, input, axes);
     }
     match resized(op, e, carrier) {
-        Ok(own) => e.cast(own, carrier, dtype),
+        Ok(own) => {
+            e.note_kernel(op::RESIZE.name, carrier);
+            e.cast(own, carrier, dtype)
+        }
         Err(why) if may_gather => match nearest_elements(op, e) {
             Some(axes) => gathered(e, input, axes),
             None => Err(why),

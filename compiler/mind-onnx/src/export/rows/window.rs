@@ -9,6 +9,7 @@ use mind_ir::types::{DType, Dim};
 use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
+use super::movement::padded;
 use super::{Form, Row};
 use crate::refused::Refused;
 
@@ -299,8 +300,8 @@ fn slices(
     let outside = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(outside), dtype);
     let outside = crate::tensor::converted(&outside, carrier);
     let outside = e.tensor(&outside);
-    let pads = e.ints(&[&windows.low[..], &windows.high].concat());
-    let padded = e.node(op::PAD, &[x, pads, outside], Vec::new())?;
+    let ends = [&windows.low[..], &windows.high];
+    let padded = padded(e, op::PAD, carrier, (x, Some(outside)), ends, "constant")?;
     let mut combined = start.map(|start| e.number(carrier, start));
     let rank = windows.window.len();
     let axes: Vec<i64> = (0..rank as i64).collect();
