@@ -97,6 +97,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
         return Ok(Lowered::default());
     }
+    mind_core::solve::expand(g).map_err(|found| Diagnostics::from(*found))?;
     empty::drop_empty(g);
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),

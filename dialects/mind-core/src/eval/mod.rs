@@ -24,4 +24,5 @@ pub mod reduce;
 pub mod resize;
 pub(crate) mod select;
 pub mod sliding;
+pub mod solve;
 pub mod strided;
