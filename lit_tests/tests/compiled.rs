@@ -25,7 +25,9 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scaled, scatters, systems,
+};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -299,7 +301,7 @@ fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
             }
         }
     };
-    let plain = all().into_iter().chain(samples());
+    let plain = all().into_iter().chain(samples()).chain(systems());
     plain.for_each(|case| check(&case, dtype));
     for case in gathers()
         .into_iter()
