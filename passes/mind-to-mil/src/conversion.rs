@@ -3,6 +3,7 @@
 use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input as CoreInput;
+use mind_core::ops::solve;
 use mind_diag::{Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -58,6 +59,7 @@ pub fn lowers(def: &'static OpDef) -> bool {
     def.has(Trait::Constant)
         || std::ptr::eq(def, input)
         || bodies.iter().any(|own| std::ptr::eq(*own, def))
+        || solve::OPS.iter().any(|own| std::ptr::eq(*own, def))
         || conversion(def).is_some()
         || several(def).is_some()
         || def.arguments.is_some() && !std::ptr::eq(def, Scan::DEF as &OpDef)
@@ -98,6 +100,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
         return Ok(Lowered::default());
     }
+    mind_core::solve::expand(g).map_err(|found| Diagnostics::from(*found))?;
     empty::drop_empty(g);
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),

@@ -12,6 +12,8 @@ use mind_ir::types::DType;
 pub struct Case {
     /// The op as Core text over `%0`, `%1`, …
     pub op: String,
+    /// The lines of ops before it, whose results are from `%5` on.
+    pub before: &'static str,
     /// The shapes of its inputs.
     pub shapes: Vec<Vec<usize>>,
     /// Number of results.
@@ -19,17 +21,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// Returns the lines after those of the inputs: the op, and its results as outputs.
+    /// Returns the lines after those of the inputs: the ops, and the results of the last one as outputs.
     pub fn end(&self) -> String {
         let results: Vec<String> = (9..9 + self.results).map(|at| format!("%{at}")).collect();
         let results = results.join(", ");
-        format!("{results} = {}\noutputs: {results}\n", self.op)
+        let (before, op) = (self.before, &self.op);
+        format!("{before}{results} = {op}\noutputs: {results}\n")
     }
 }
 
 fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     Case {
         op: op.into(),
+        before: "",
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
         results: 1,
     }
@@ -648,7 +652,38 @@ fn normalisations() -> Vec<Case> {
     ]
 }
 
-/// Returns every op except gathers, with interesting shapes.
+/// Returns factorizations of products of matrices with their transposes, most of which are positive definite, and triangular
+/// systems.
+pub fn systems() -> Vec<Case> {
+    const PRODUCT: &str = "%7 = Transpose (%0) {permutation=[0, 2, 1]}\n%8 = MatMul (%0, %7)\n";
+    let shapes: [&[usize]; 5] = [&[1, 1, 1], &[2, 3, 5], &[1, 7, 9], &[1, 18, 33], &[2, 0, 3]];
+    let factors = shapes.into_iter().flat_map(|shape| {
+        ["true", "false"].map(|lower| Case {
+            before: PRODUCT,
+            ..case(format!("Cholesky (%8) {{lower={lower}}}"), &[shape])
+        })
+    });
+    let mut all: Vec<Case> = factors.collect();
+    all.push(case("Cholesky (%0) {lower=true}", &[&[3, 3]]));
+    let flags = (0..16).map(|bits| [8, 4, 2, 1].map(|bit| bits & bit != 0));
+    for [left, lower, transposed, unit] in flags {
+        let attrs = format!(
+            "lower={lower}, left_side={left}, unit_diagonal={unit}, transpose_a={transposed}"
+        );
+        for (batch, order, columns) in [(2, 3, 2), (1, 1, 1), (1, 18, 17), (1, 2, 0)] {
+            let b = if left {
+                [batch, order, columns]
+            } else {
+                [batch, columns, order]
+            };
+            let op = format!("TriangularSolve (%0, %1) {{{attrs}}}");
+            all.push(case(op, &[&[batch, order, order], &b]));
+        }
+    }
+    all
+}
+
+/// Returns every op except gathers and systems, with interesting shapes.
 pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),

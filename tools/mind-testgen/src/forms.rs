@@ -92,6 +92,7 @@ fn masks() -> Vec<Case> {
         [&[3, 1, 1], &[1, 4, 5], &[1, 1, 5]],
     ];
     let case = |shapes: [&[usize]; 3]| Case {
+        before: "",
         op: "Select (%1, %0, %2)".to_owned(),
         shapes: shapes.map(<[usize]>::to_vec).into(),
         results: 1,

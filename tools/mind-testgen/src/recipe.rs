@@ -28,6 +28,7 @@ use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicResh
 use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
@@ -37,7 +38,9 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::control;
 use crate::generator::Generator;
-use crate::products::{block_matmul, dequantize, dot_general, quantize};
+use crate::products::{
+    block_matmul, cholesky, dequantize, dot_general, quantize, triangular_solve,
+};
 use crate::shape::{axes, partner, regrouped, small};
 use crate::shaped;
 use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
@@ -67,6 +70,8 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Dot::DEF, dot),
     (DotGeneral::DEF, dot_general),
     (BlockMatMul::DEF, block_matmul),
+    (Cholesky::DEF, cholesky),
+    (TriangularSolve::DEF, triangular_solve),
     (Quantize::DEF, quantize),
     (Dequantize::DEF, dequantize),
     (Conv2d::DEF, conv2d),

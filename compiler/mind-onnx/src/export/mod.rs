@@ -19,6 +19,7 @@ mod walk;
 pub use options::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS};
 
 use emit::Emit;
+use mind_core::solve;
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 
@@ -39,7 +40,19 @@ pub fn write(g: &Graph, options: &ExportOptions) -> Result<Exported, Diagnostics
             .code(Code(4108))
             .into());
     }
+    let expanded = expanded(g)?;
+    let g = expanded.as_ref().unwrap_or(g);
     let mut e = Emit::new(g, options.opset);
     let graph = walk::module(&mut e)?;
     model::assembled(e, graph, options)
+}
+
+/// A copy of the module with scans for the ops that ONNX lacks; `None` if it has none of them.
+fn expanded(g: &Graph) -> Result<Option<Graph>, Diagnostics> {
+    if !g.walk().any(|op| solve::is_expanded(g, op)) {
+        return Ok(None);
+    }
+    let mut own = g.clone();
+    solve::expand(&mut own).map_err(|found| Diagnostics::from(*found))?;
+    Ok(Some(own))
 }
