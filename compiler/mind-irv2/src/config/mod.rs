@@ -393,6 +393,18 @@ impl Config {
         buffer.exists(self) && (!buffer.optional || self.has_bias(&buffer.name))
     }
 
+    /// The weights of the model that no step of its plan reads, but for those that the plan declares unused.
+    pub fn unread_weights(&self) -> impl Iterator<Item = &'static str> {
+        let is_read = |name: &str| {
+            let mut args = self.family.all_nodes().flat_map(|node| &node.args);
+            args.any(|arg| arg.buffer == name)
+        };
+        let weights = self.family.buffers().iter();
+        let weights = weights.filter(|own| !own.parts().is_empty() && self.has(own));
+        let unread = weights.filter(move |own| !is_read(&own.name));
+        unread.map(|own| own.name.as_str())
+    }
+
     /// Whether the weight `name` is one that a checkpoint may lack, and the model has it.
     pub fn has_bias(&self, name: &str) -> bool {
         let index = self.family.optional_index(name);

@@ -48,6 +48,8 @@ fn published_models_cover_the_families_and_become_documents() {
         let (document, _) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
         seen.push(document.config.family.name());
         assert!(read_silently(&write(&document)) == document, "{name}");
+        let unread: Vec<&str> = document.config.unread_weights().collect();
+        assert!(unread.is_empty(), "{name}: {unread:?}");
     }
     // Nobody downloads these as often, or their checkpoints are not of `transformers`.
     let unseen = ["glm4", "mbart", "mpt", "nomic_bert", "pegasus"];
