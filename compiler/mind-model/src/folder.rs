@@ -3,13 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::family::FILE_NAMES;
 use mind_irv2::{
-    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
-    read as read_document,
+    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, document_family, hf,
+    is_document, read as read_document,
 };
 use mind_weights::{Container, FileError, WeightFile, part_names, shards};
 
@@ -221,11 +221,11 @@ impl Files {
     }
 
     /// Adds the family described in `folder` (`--kernel-maps`). It takes precedence over a shipped family of the same
-    /// name.
+    /// name. Without `family.json`, the other files complete the family of the model.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or is malformed.
+    /// A file cannot be read or is malformed, or the folder has none of the files.
     pub fn with_kernel_maps(
         mut self,
         folder: &Path,
@@ -240,17 +240,45 @@ impl Files {
             Ok(Some(SourceFile::new(path.display().to_string(), text)))
         };
         let [family, globals, plan, encoder, tensors] = FILE_NAMES;
-        let missing = || refused(&folder.join(family), &io::ErrorKind::NotFound.into());
+        let own = text(family)?;
+        let others = [text(globals)?, text(plan)?, text(encoder)?, text(tensors)?];
+        let completes_plan = own.is_none();
+        let family = match own {
+            Some(own) => own,
+            None if others.iter().all(Option::is_none) => {
+                return Err(refused(
+                    &folder.join(family),
+                    &io::ErrorKind::NotFound.into(),
+                ));
+            }
+            // A model of no supported family is refused when it is read.
+            None => match self.family()?.and_then(Family::shipped_file) {
+                Some(of_model) => of_model,
+                None => return Ok(self),
+            },
+        };
+        let [global_buffers, layer_plan, encoder_layer_plan, tensors] = others;
         let files = FamilyFiles {
-            encoder_layer_plan: text(encoder)?,
-            family: text(family)?.ok_or_else(missing)?,
-            global_buffers: text(globals)?,
-            layer_plan: text(plan)?,
-            tensors: text(tensors)?,
+            family,
+            global_buffers,
+            layer_plan,
+            encoder_layer_plan,
+            tensors,
+            completes_plan,
         };
         let own = Family::read(&files).map_err(FolderError::Family)?;
         self.families = Families::with(own);
         Ok(self)
+    }
+
+    /// The shipped family of the model, if it has one.
+    fn family(&self) -> Result<Option<Family>, FolderError> {
+        let families = Families::default();
+        Ok(match self.description {
+            Description::Header => hf::family(None, &self.sources()?, families),
+            Description::Config => hf::family(Some(self.config.text()), &[], families),
+            Description::Document => document_family(self.config.text(), families),
+        })
     }
 
     /// Returns the weight files, in order.
@@ -366,9 +394,19 @@ impl Files {
             Description::Config => hf::document(Some(self.config.text()), sources, self.families),
             Description::Document => read_document(self.config.text(), &options),
         };
-        let (mut document, warnings) = described.map_err(FolderError::Rejected)?;
+        let (mut document, mut warnings) = described.map_err(FolderError::Rejected)?;
         if self.description == Description::Document && !sources.is_empty() {
             document.config = without_missing_biases(&document.config, sources);
+        }
+        let unread: Vec<&str> = document.config.unread_weights().collect();
+        if !unread.is_empty() {
+            let message = format!(
+                "no step of the plan reads the weights {}",
+                unread.join(", ")
+            );
+            let help = "bind them in `decoder_layer_plan.json` or `encoder_layer_plan.json`";
+            let found = Diagnostic::new(Severity::Warning, Span::FILE, message);
+            warnings.push(found.code(mind_irv2::codes::FLOW).help(help));
         }
         Ok((document, warnings))
     }

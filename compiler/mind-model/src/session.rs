@@ -84,7 +84,10 @@ impl<'w> Session<'w> {
             return Err(ModelError::Context { capacity, context });
         }
         if capacity == 0 {
-            return Err(ModelError::Empty);
+            return Err(ModelError::Capacity {
+                needed: 1,
+                capacity,
+            });
         }
         Ok(Session {
             cache: Cache::new(model.config(), capacity)?,

@@ -30,6 +30,7 @@ pub fn families(name: &str) -> Families {
         global_buffers: globals,
         layer_plan: plan,
         tensors,
+        completes_plan: false,
     };
     let own = Family::read(&files);
     Families::with(own.unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found)))
