@@ -22,7 +22,8 @@ pub enum CostClass {
     Normalisation(u64),
     /// Chains of multiply-adds.
     Contraction(Inner),
-    /// Chains of multiply-adds along dimensions that the op lists, that no kernel holds beside other ops.
+    /// Chains of multiply-adds along dimensions that the op lists or those of square matrices, that no kernel holds beside
+    /// other ops.
     Product,
     /// As many simple scalar functions at every position: of elements and their scales, operand 1.
     Scaled(u64),

@@ -122,9 +122,14 @@ impl CostModel {
         }
     }
 
-    /// Without batches, the elements of both operands have the contracted extent squared times those of the result.
+    /// Without batches, the elements of both operands have the contracted extent squared times those of the result. A
+    /// factorization multiplies rows of its one operand.
     fn product(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
-        let operands = operands.iter().map(|&ty| u128::from(self.count(ty)));
+        let both = match *operands {
+            [only] => &[only; 2],
+            _ => operands,
+        };
+        let operands = both.iter().map(|&ty| u128::from(self.count(ty)));
         let elements = u128::from(self.count(result));
         let both = operands.fold(1, u128::saturating_mul) / elements.max(1);
         let length = u64::try_from(both.isqrt()).unwrap_or(u64::MAX);
