@@ -55,7 +55,6 @@ const FEW_LINES: usize = 100;
 
 /// Crates whose comments are still to be rewritten. A crate that meets the rates is removed from the list.
 const PENDING: &[&str] = &[
-    "compiler/mind-coreml",
     "compiler/mind-jit",
     "compiler/mind-model",
     "compiler/mind-onnx",
