@@ -354,7 +354,7 @@ impl ModelWriter<'_> {
                 self.refuse(
                     g.span(op),
                     message,
-                    "they are in files next to the text or below its folder",
+                    "they are in files in the folder of the text or below it",
                 );
                 Value::default()
             }

@@ -62,7 +62,6 @@ const PENDING: &[&str] = &[
     "lit_tests",
     "passes/mind-from-mil",
     "passes/mind-rulecheck",
-    "passes/mind-to-mil",
     "tools/filecheck",
     "tools/fuzz",
     "tools/mind-bench",
