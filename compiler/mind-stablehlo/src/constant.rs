@@ -27,7 +27,7 @@ const ELEMENT_TYPES: &[(&str, DType)] = &[
     ("ui64", DType::U64),
 ];
 
-/// The dtype of an element type.
+/// Returns the dtype of an element type.
 ///
 /// # Errors
 ///
@@ -68,19 +68,19 @@ impl Constant {
         TensorType::new(self.dtype(), dims)
     }
 
-    /// The number of elements; `None` above what a number holds.
+    /// Returns the number of elements; `None` above what a number holds.
     pub fn count(&self) -> Option<usize> {
         let mut extents = self.shape.iter();
         let count = extents.try_fold(1i64, |n, &extent| n.checked_mul(extent))?;
         usize::try_from(count).ok()
     }
 
-    /// Whether one element stands for all.
+    /// Returns whether one element stands for all.
     pub fn is_splat(&self) -> bool {
         self.elements.rank() == 0
     }
 
-    /// The elements, if they are few.
+    /// Returns the elements, if they are few.
     pub fn tensor(&self, most: usize) -> Option<Tensor> {
         let count = self.count().filter(|count| *count <= most)?;
         let shape = self.shape.iter().map(|&extent| extent as usize).collect();
@@ -96,7 +96,7 @@ impl Constant {
 const LIST_LIMIT: usize = 1 << 12;
 
 impl Constant {
-    /// The elements as integers.
+    /// Returns the elements as integers.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Constant {
         Ok(converted(&tensor, DType::I64).elements::<i64>().to_vec())
     }
 
-    /// The number that all elements are, as `f64`.
+    /// Returns the number that all elements are, as `f64`.
     pub fn number(&self) -> Option<f64> {
         let single = self.is_splat() || self.count() == Some(1);
         let wide = single.then(|| converted(&self.elements, DType::F64))?;
@@ -120,7 +120,7 @@ impl Constant {
     }
 }
 
-/// The elements of a tensor in another dtype.
+/// Returns the elements of a tensor in another dtype.
 pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
     let (module, dims) = (Graph::new(), DimEnv::default());
     let unlimited = EvalCx {
@@ -130,7 +130,7 @@ pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
     cast(&unlimited, tensor, dtype).expect("no limit")
 }
 
-/// The extents of a type.
+/// Returns the extents of a type.
 ///
 /// # Errors
 ///
@@ -146,7 +146,7 @@ fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refusal> {
     })
 }
 
-/// The constant that a text writes out.
+/// Returns the constant that a text writes out.
 ///
 /// # Errors
 ///
@@ -261,7 +261,7 @@ fn packed(
     Ok(Constant { shape, elements })
 }
 
-/// The bytes of `0x` and digits.
+/// Returns the bytes of `0x` and digits.
 fn hex_bytes(text: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = || {
         let found: String = text.chars().take(20).collect();
@@ -280,7 +280,7 @@ fn hex_bytes(text: &str) -> Result<Vec<u8>, Refusal> {
     bytes.collect::<Option<_>>().ok_or_else(wrong)
 }
 
-/// The bytes of one element, before others that do not count.
+/// Returns the bytes of one element, before others that do not count.
 fn element(token: &str, dtype: DType) -> Result<[u8; 8], Refusal> {
     let wrong = || {
         let shown: String = token.chars().take(40).collect();

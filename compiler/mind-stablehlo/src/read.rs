@@ -8,7 +8,7 @@ use crate::import::import as import_model;
 use crate::options::ImportOptions;
 use crate::text;
 
-/// The module that [`import`] makes, without its warnings.
+/// Returns the module that [`import`] makes, without its warnings.
 ///
 /// # Errors
 ///
@@ -17,7 +17,7 @@ pub fn read(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostics> {
     Ok(import(text, options)?.module)
 }
 
-/// The module that a text is: the ops of its public function, with all functions that it calls in their places.
+/// Returns the module that a text is: the ops of its public function, with all functions that it calls in their places.
 ///
 /// # Errors
 ///
@@ -30,7 +30,8 @@ pub fn import(text: &str, options: &ImportOptions) -> Result<Imported, Diagnosti
     import_model(&module, options)
 }
 
-/// Whether a text looks like a module of StableHLO: it begins as modules of MLIR do, and has an op of the dialect.
+/// Returns whether a text looks like a module of StableHLO: it begins as modules of MLIR do, and has an op of the
+/// dialect.
 pub fn is_module(text: &str) -> bool {
     let start = text.trim_start_matches('\u{feff}');
     let mut lines = start.lines().map(str::trim_start);

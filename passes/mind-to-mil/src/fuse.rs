@@ -66,7 +66,7 @@ pub(crate) fn linear(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     }))
 }
 
-/// Folds an `add` of one number per channel into the bias of a convolution.
+/// Folds an `add` of one number per channel into the bias of a convolution, for example after batch normalisation.
 pub(crate) fn biased(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, y] = operands(e, op)?;
     let kinds = ["conv", "conv_transpose"];

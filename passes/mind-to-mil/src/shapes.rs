@@ -34,7 +34,7 @@ pub(crate) fn shape(g: &Graph, value: ValueId) -> Option<Vec<i64>> {
     g.ty(value).static_shape()
 }
 
-/// Matches a strided slice with reversed and removed axes.
+/// Matches a strided slice with reversed and removed axes, for example `x[::-1, 0]`.
 fn slice(g: &Graph, op: OpId) -> Option<Found> {
     let result = g.results(op).iter().next()?;
     let (value, target) = match g.view::<Reshape>(op) {

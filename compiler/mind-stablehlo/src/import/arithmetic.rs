@@ -16,7 +16,7 @@ enum Function {
     Clamp,
 }
 
-/// The result of an operation that has lists of extents among its operands; `None` for any other operation.
+/// Returns the result of an operation that has lists of extents among its operands; `None` for any other operation.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub(super) fn computed(
     }))))
 }
 
-/// The operands as lists of one length, if one of them is a list of extents and all others are known or such.
+/// Returns the operands as lists of one length, if one of them is a list of extents and all others are known or such.
 fn lists(inputs: &[Value]) -> Option<(DType, bool, Vec<Vec<Extent>>)> {
     let first = inputs.iter().find_map(|own| match own {
         Value::Extents(own) => Some(own),
@@ -86,7 +86,7 @@ fn lists(inputs: &[Value]) -> Option<(DType, bool, Vec<Vec<Extent>>)> {
     (is_list && is_even).then_some((first.dtype, first.is_scalar, lists))
 }
 
-/// A function of two extents.
+/// Returns a function of two extents.
 fn two(
     function: ScalarFn,
     lhs: Extent,

@@ -204,7 +204,7 @@ impl<'t> Importer<'t> {
 }
 
 impl<'t> Dimensions<'t> {
-    /// The first dimension of a group.
+    /// Returns the first dimension of a group.
     fn first(&self, mut of: Open) -> Open {
         while let Some(&other) = self.same.get(&of) {
             of = other;
@@ -245,7 +245,7 @@ impl<'t> Dimensions<'t> {
     }
 }
 
-/// Whether an operation asserts something about extents.
+/// Returns whether an operation asserts something about extents.
 pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
     let mut attrs = op.attrs.iter();
     attrs.any(|(name, value)| {
@@ -253,7 +253,7 @@ pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
     })
 }
 
-/// The refusal of a type that is not a tensor.
+/// Returns the refusal of a type that is not a tensor.
 pub(crate) fn unknown_type(text: &str) -> Refusal {
     let shown: String = text.chars().take(60).collect();
     Refusal::dtype(
@@ -289,7 +289,8 @@ fn input<'t>(
     scope.define_one(argument.name, Value::Op(value));
 }
 
-/// An array as the constant of an argument: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+/// Returns an array as the constant of an argument: of its dtype, where the bits of `bf16` may come as `u16`, and of
+/// its shape.
 fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refusal> {
     let wanted = ty.view();
     let mut own = array.clone();

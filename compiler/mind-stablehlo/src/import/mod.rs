@@ -48,7 +48,7 @@ pub(crate) struct Importer<'t> {
     left: usize,
 }
 
-/// The module that a text is.
+/// Returns the module that a text is.
 ///
 /// # Errors
 ///

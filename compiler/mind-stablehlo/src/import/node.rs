@@ -84,7 +84,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         self.e.value(value)
     }
 
-    /// The one operand of an op.
+    /// Returns the one operand of an op.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
             .collect()
     }
 
-    /// The elements of operand `at`.
+    /// Returns the elements of operand `at`.
     ///
     /// # Errors
     ///
@@ -129,12 +129,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The integers in operand `at`.
+    /// Returns the integers in operand `at`.
     pub fn ints_in(&self, at: usize) -> Result<Vec<i64>, Refusal> {
         self.known(at)?.integers()
     }
 
-    /// The extents in operand `at`, which is a list of them.
+    /// Returns the extents in operand `at`, which is a list of them.
     pub fn extents_in(&mut self, at: usize) -> Result<Vec<Extent>, Refusal> {
         match self.given(at)? {
             Value::Known(constant) => {
@@ -173,12 +173,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.map(|(_, value)| value)
     }
 
-    /// An attribute, by any of its names.
+    /// Returns an attribute, by any of its names.
     pub fn attr(&self, names: &[&'static str]) -> Option<&'t Attr<'t>> {
         self.attribute(names)
     }
 
-    /// An attribute that is an integer.
+    /// Returns an attribute that is an integer.
     pub fn optional_int(&self, names: &[&'static str]) -> Result<Option<i64>, Refusal> {
         match self.attribute(names) {
             None => Ok(None),
@@ -187,7 +187,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// An attribute that is an integer.
+    /// Returns an attribute that is an integer.
     ///
     /// # Errors
     ///
@@ -197,12 +197,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.ok_or_else(|| missing(names))
     }
 
-    /// An attribute that is a dimension of a tensor of rank `rank`.
+    /// Returns an attribute that is a dimension of a tensor of rank `rank`.
     pub fn axis(&self, names: &[&'static str], rank: usize) -> Result<usize, Refusal> {
         axis(self.int(names)?, rank)
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     pub fn optional_ints(&self, names: &[&'static str]) -> Result<Option<Vec<i64>>, Refusal> {
         let found = self.attribute(names);
         let found = found.map(|own| {
@@ -211,7 +211,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.transpose()
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     ///
     /// # Errors
     ///
@@ -221,13 +221,13 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.ok_or_else(|| missing(names))
     }
 
-    /// An attribute that is a list of dimensions of a tensor of rank `rank`.
+    /// Returns an attribute that is a list of dimensions of a tensor of rank `rank`.
     pub fn axes(&self, names: &[&'static str], rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(names)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
-    /// The fields of an attribute.
+    /// Returns the fields of an attribute.
     pub fn fields(&self, names: &[&'static str]) -> Result<Fields<'t>, Refusal> {
         match self.attribute(names) {
             Some(Attr::Fields(fields)) => Ok(Fields { fields }),
@@ -236,7 +236,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The word that is attribute `names`, or word `at` of the pretty form.
+    /// Returns the word that is attribute `names`, or word `at` of the pretty form.
     pub fn word(&self, at: usize, names: &[&'static str]) -> Option<&'t str> {
         match self.op.words.get(at) {
             Some(word) => Some(word),
@@ -244,7 +244,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// An attribute that is a word or a text.
+    /// Returns an attribute that is a word or a text.
     pub fn text(&self, names: &[&'static str]) -> Option<&'t str> {
         self.attribute(names)?.text()
     }
@@ -254,8 +254,8 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         self.asked.borrow_mut().extend(names);
     }
 
-    /// The first attribute that nothing asked for. One with a dot in its name is of another dialect, and means nothing
-    /// to the op.
+    /// Returns the first attribute that nothing asked for. One with a dot in its name is of another dialect, and means
+    /// nothing to the op.
     pub fn unknown_attribute(&self) -> Option<&'t str> {
         let asked = self.asked.borrow();
         let mut names = self.op.attrs.iter().map(|(name, _)| *name);
@@ -265,7 +265,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         })
     }
 
-    /// The elements that attribute `name` writes out.
+    /// Returns the elements that attribute `name` writes out.
     pub fn dense(&self, name: &'static str) -> Result<Constant, Refusal> {
         match self.attribute(&[name]) {
             Some(Attr::Dense(dense)) => constant(dense, self.importer.module),
@@ -274,7 +274,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The type of result `at` as the text has it.
+    /// Returns the type of result `at` as the text has it.
     pub fn result(&self, at: usize) -> Result<&'t TensorText<'t>, Refusal> {
         match self.op.types.get(at) {
             Some(Type::Tensor(ty)) => Ok(ty),
@@ -283,12 +283,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The dtype of the first result.
+    /// Returns the dtype of the first result.
     pub fn result_dtype(&self) -> Result<DType, Refusal> {
         dtype(self.result(0)?.element)
     }
 
-    /// The extents of the first result, none of which is open.
+    /// Returns the extents of the first result, none of which is open.
     pub fn result_shape(&self) -> Result<Vec<i64>, Refusal> {
         let shape = self.result(0)?.shape.iter().copied();
         let shape: Option<Vec<i64>> = shape.collect();
@@ -314,7 +314,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         })
     }
 
-    /// A scalar function of all operands.
+    /// Returns a scalar function of all operands.
     pub fn apply(&mut self, function: ScalarFn) -> One {
         self.count(function.arity())?;
         let operands = self.rest(0)?;
@@ -335,7 +335,7 @@ impl<'t> Fields<'t> {
         found.map(|(_, value)| value)
     }
 
-    /// A field that is a list of integers, or truth values as 0 and 1.
+    /// Returns a field that is a list of integers, or truth values as 0 and 1.
     ///
     /// # Errors
     ///
@@ -347,18 +347,18 @@ impl<'t> Fields<'t> {
         found.transpose()
     }
 
-    /// The same, where one that is missing is empty.
+    /// Returns the same, where one that is missing is empty.
     pub fn ints(self, name: &'static str) -> Result<Vec<i64>, Refusal> {
         Ok(self.optional_ints(name)?.unwrap_or_default())
     }
 
-    /// A field that is a list of dimensions of a tensor of rank `rank`.
+    /// Returns a field that is a list of dimensions of a tensor of rank `rank`.
     pub fn axes(self, name: &'static str, rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(name)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
-    /// A field that is an integer, 0 if it is missing, as MLIR leaves that out.
+    /// Returns a field that is an integer, 0 if it is missing, as MLIR leaves that out.
     pub fn int(self, name: &'static str) -> Result<i64, Refusal> {
         match self.get(name) {
             Some(Attr::Int(own)) => Ok(*own),
@@ -367,7 +367,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// The first field that is none of `known`.
+    /// Returns the first field that is none of `known`.
     ///
     /// # Errors
     ///
@@ -381,7 +381,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// A list of integers, nested ones one after the other, or of truth values as 0 and 1.
+/// Returns a list of integers, nested ones one after the other, or of truth values as 0 and 1.
 pub(crate) fn list(attr: &Attr<'_>) -> Option<Vec<i64>> {
     let Attr::List(all) = attr else { return None };
     let mut list = Vec::with_capacity(all.len());
@@ -410,7 +410,7 @@ fn integers(attr: &Attr<'_>, importer: &Importer<'_>) -> Option<Vec<i64>> {
     }
 }
 
-/// An axis of a tensor of rank `rank`.
+/// Returns an axis of a tensor of rank `rank`.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, Refusal> {
     match usize::try_from(axis) {
         Ok(own) if own < rank => Ok(own),

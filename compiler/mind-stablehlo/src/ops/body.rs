@@ -17,8 +17,8 @@ use crate::text::{Attr, Block, Op, Use};
 /// The longest text of a region.
 const LENGTH_LIMIT: usize = 1 << 12;
 
-/// The expressions that a region returns; its arguments are `a0`, `a1` and so on. `None` for one with other regions, or
-/// with more than small expressions.
+/// Returns the expressions that a region returns; its arguments are `a0`, `a1` and so on. `None` for one with other
+/// regions, or with more than small expressions.
 pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec<String>> {
     let arguments = block.arguments.iter().enumerate();
     let mut known: FxHashMap<&str, String> = arguments
@@ -36,7 +36,7 @@ pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec
     None
 }
 
-/// The refusal of an op because of its region.
+/// Returns the refusal of an op because of its region.
 pub(super) fn unknown_region(n: &Node<'_, '_, '_>, expected: &str) -> Refusal {
     let region = n.region(0).ok();
     let found = region.and_then(|region| expressions(n, region));
@@ -125,7 +125,7 @@ pub(super) enum Combiner {
 }
 
 impl Combiner {
-    /// How the region of an operation combines its two arguments, of dtype `of`.
+    /// Returns how the region of an operation combines its two arguments, of dtype `of`.
     pub fn of(n: &Node<'_, '_, '_>, block: &Block<'_>, of: DType) -> Option<Combiner> {
         let expressions = expressions(n, block)?;
         let [own] = &expressions[..] else { return None };
@@ -141,7 +141,7 @@ impl Combiner {
         }
     }
 
-    /// The function of two elements.
+    /// Returns the function of two elements.
     pub fn function(self, of: DType) -> ScalarFn {
         let is_truth = of == DType::Bool;
         match self {
@@ -154,7 +154,7 @@ impl Combiner {
         }
     }
 
-    /// Whether a value does nothing to what it is combined with.
+    /// Returns whether a value does nothing to what it is combined with.
     pub fn is_identity(self, value: &Value) -> bool {
         let Value::Known(constant) = value else {
             return false;
@@ -176,7 +176,7 @@ impl Combiner {
     }
 }
 
-/// The least and the largest number of a dtype.
+/// Returns the least and the largest number of a dtype.
 fn extremes(of: DType) -> (Tensor, Tensor) {
     fn both<T: Element>(least: T, largest: T) -> (Tensor, Tensor) {
         (Tensor::scalar(least), Tensor::scalar(largest))

@@ -41,7 +41,7 @@ pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     }
 }
 
-/// The dtype of sums: that of the result.
+/// Returns the dtype of sums: that of the result.
 pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refusal> {
     let of = n.result_dtype()?;
     let x = n.input(0)?;

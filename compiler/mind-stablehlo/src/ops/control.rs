@@ -86,7 +86,7 @@ fn call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.called(name)
 }
 
-/// The function of core that has the name of the composite, or its decomposition.
+/// Returns the function of core that has the name of the composite, or its decomposition.
 fn composite(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.ignore(&["composite_attributes", "decomposition", "version"]);
     let row = n.text(&["name"]).and_then(super::find);
@@ -141,7 +141,7 @@ pub(super) enum Known {
     Lapack(fn(&mut Node<'_, '_, '_>) -> super::Many),
 }
 
-/// The meaning of a call of code outside of the text.
+/// Returns the meaning of a call of code outside of the text.
 pub(super) fn known_call(name: &str) -> Option<Known> {
     const WITHOUT_EFFECT: &[&str] = &[
         "LayoutConstraint",
@@ -190,7 +190,7 @@ fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a comparison is that of a named extent with 1 or less.
+/// Returns whether a comparison is that of a named extent with 1 or less.
 fn is_at_least_one(own: &Compared) -> bool {
     let (Direction::Ge, Value::Extents(lhs), Value::Known(rhs)) =
         (own.direction, &own.lhs, &own.rhs)
@@ -201,7 +201,7 @@ fn is_at_least_one(own: &Compared) -> bool {
     is_small && matches!(lhs.elements[..], [Extent::Named(_)])
 }
 
-/// A branch without arguments in the place of the operation.
+/// Returns a branch without arguments in the place of the operation.
 fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Inner<Vec<Value>> {
     let Some(captures) = n.captures(&[block]) else {
         return Ok(None);
@@ -212,7 +212,7 @@ fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Inner<Vec<Val
     n.inlined(block, &[], scope, place)
 }
 
-/// A choice of two branches, of which the first is for a predicate that is true.
+/// Returns a choice of two branches, of which the first is for a predicate that is true.
 fn choice<'t>(
     n: &mut Node<'_, 't, '_>,
     pred: ValueId,
@@ -241,7 +241,7 @@ fn body<'b, 't: 'b>(block: &'t Block<'t>, captures: &'b Captures<'t>) -> Body<'b
     })
 }
 
-/// The branch that an index names, the last one for an index that names none.
+/// Returns the branch that an index names, the last one for an index that names none.
 fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.count(1)?;
     let branches: Vec<&Block<'_>> = n.op.regions.iter().collect();
@@ -285,7 +285,7 @@ struct Chosen<'b, 't> {
 }
 
 impl<'t> Chosen<'_, 't> {
-    /// A choice between branch `at` and those behind it; `values` are the index and the captures.
+    /// Returns a choice between branch `at` and those behind it; `values` are the index and the captures.
     fn from(
         self,
         at: usize,

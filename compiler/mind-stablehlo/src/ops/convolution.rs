@@ -22,7 +22,8 @@ struct Dims {
 }
 
 impl Dims {
-    /// The dimensions in the order batch or output, channels or input, spatial ones; `names` are letters of the first two.
+    /// Returns the dimensions in the order batch or output, channels or input, spatial ones; `names` are letters of the
+    /// first two.
     fn parse(text: &str, names: [&str; 2]) -> Option<Dims> {
         let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
         let list: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -91,7 +92,7 @@ struct Window {
     reversed: Vec<i64>,
 }
 
-/// The window in the pretty form, or as attributes.
+/// Returns the window in the pretty form, or as attributes.
 fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refusal> {
     let names = [
         ("stride", "window_strides"),
@@ -235,7 +236,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(own, &back)
 }
 
-/// The image with zeros between its elements, and without those that negative padding removes.
+/// Returns the image with zeros between its elements, and without those that negative padding removes.
 fn padded(n: &mut Node<'_, '_, '_>, x: ValueId, window: &mut Window, first: usize) -> One {
     let rank = n.e.rank(x);
     let (mut low, mut high, mut interior) = (vec![0; rank], vec![0; rank], vec![0; rank]);
@@ -251,8 +252,8 @@ fn padded(n: &mut Node<'_, '_, '_>, x: ValueId, window: &mut Window, first: usiz
         .build(&mut n.e, x, None)?)
 }
 
-/// A convolution of elements that are apart as one that runs backwards, with the filter reversed; `None` where the padding
-/// is not that of one.
+/// Returns a convolution of elements that are apart as one that runs backwards, with the filter reversed; `None` where
+/// the padding is not that of one.
 fn backwards(
     n: &mut Node<'_, '_, '_>,
     x: ValueId,

@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// A function of one operand. How accurate its result may be is a hint.
+/// Returns a function of one operand. How accurate its result may be is a hint.
 fn function(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     n.ignore(&["result_accuracy"]);
     n.apply(function)
@@ -128,7 +128,7 @@ fn logical(n: &mut Node<'_, '_, '_>, numbers: ScalarFn, truth: ScalarFn) -> One 
     n.e.apply(if is_truth { truth } else { numbers }, &operands)
 }
 
-/// The direction of a comparison.
+/// Returns the direction of a comparison.
 pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refusal> {
     Ok(match word {
         Some("EQ") => Direction::Eq,
@@ -168,7 +168,7 @@ fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     Ok(Some(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)]))
 }
 
-/// A comparison of an extent, which is known if it is one with itself, or with what no extent is below.
+/// Returns a comparison of an extent, which is known if it is one with itself, or with what no extent is below.
 fn compared(direction: Direction, lhs: &Value, rhs: &Value) -> Option<Value> {
     let (Value::Extents(own), true) = (lhs, matches!(rhs, Value::Extents(_) | Value::Known(_)))
     else {
@@ -197,7 +197,7 @@ fn compared(direction: Direction, lhs: &Value, rhs: &Value) -> Option<Value> {
     })
 }
 
-/// The signed integers as wide as a dtype.
+/// Returns the signed integers as wide as a dtype.
 fn signed(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::I8,
@@ -221,7 +221,7 @@ pub(super) fn total_order(e: &mut Emit<'_>, x: ValueId) -> One {
     e.apply(ScalarFn::Select, &[is_negative, mirrored, bits])
 }
 
-/// The nearest integer, ties away from zero.
+/// Returns the nearest integer, ties away from zero.
 fn away_from_zero(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.only()?;
     let whole = n.e.apply(ScalarFn::Trunc, &[x])?;
@@ -262,7 +262,7 @@ fn shift_right(n: &mut Node<'_, '_, '_>) -> One {
     n.e.convert(own, of)
 }
 
-/// The unsigned integers as wide as a dtype.
+/// Returns the unsigned integers as wide as a dtype.
 fn unsigned_of(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
@@ -272,7 +272,7 @@ fn unsigned_of(dtype: DType) -> DType {
     }
 }
 
-/// A function of the bits of integers, computed in `u64`; it is given the width.
+/// Returns a function of the bits of integers, computed in `u64`; it is given the width.
 fn unsigned(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -288,7 +288,7 @@ fn unsigned(
     e.convert(own, of)
 }
 
-/// A number of `u64`, which `f64` need not hold.
+/// Returns a number of `u64`, which `f64` need not hold.
 fn mask(e: &mut Emit<'_>, bits: u64) -> ValueId {
     e.tensor(&mind_ir::tensor::Tensor::scalar(bits))
 }
@@ -298,7 +298,7 @@ fn shifted(e: &mut Emit<'_>, x: ValueId, by: u64) -> One {
     e.apply(ScalarFn::ShiftRight, &[x, by])
 }
 
-/// The number of bits of a `u64` that are set: sums of pairs, of fours, of bytes, then of all bytes.
+/// Returns the number of bits of a `u64` that are set: sums of pairs, of fours, of bytes, then of all bytes.
 fn bits_set(e: &mut Emit<'_>, x: ValueId, _: usize) -> One {
     let mut sum = x;
     let steps = [
@@ -319,7 +319,7 @@ fn bits_set(e: &mut Emit<'_>, x: ValueId, _: usize) -> One {
     Ok(sum)
 }
 
-/// The bits above the highest that is set: the width less the bits of the number with all below that set, too.
+/// Returns the bits above the highest that is set: the width less the bits of the number with all below that set, too.
 fn leading_zeros(e: &mut Emit<'_>, x: ValueId, width: usize) -> One {
     let mut smeared = x;
     for by in [1, 2, 4, 8, 16, 32] {

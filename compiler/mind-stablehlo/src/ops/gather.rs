@@ -56,7 +56,7 @@ pub(super) struct Numbers {
     pub vector: usize,
 }
 
-/// The indices as tuples at the end, with indices for the dimensions that go together with theirs.
+/// Returns the indices as tuples at the end, with indices for the dimensions that go together with theirs.
 pub(super) fn tuples(
     e: &mut Emit<'_>,
     indices: ValueId,
@@ -210,7 +210,7 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     e.transpose(own, &order)
 }
 
-/// The tensor with the first elements along dimensions that have no index and are not taken as a whole.
+/// Returns the tensor with the first elements along dimensions that have no index and are not taken as a whole.
 fn cut(e: &mut Emit<'_>, x: ValueId, sizes: &[Extent], indexed: &[usize]) -> One {
     let dims = e.dims(x);
     let mut ends = Vec::with_capacity(dims.len());
@@ -292,7 +292,7 @@ fn window_places(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Exte
     spread(e, starts, extents)
 }
 
-/// The last tuple of which slices with these extents are inside of a tensor, in dtype `of`.
+/// Returns the last tuple of which slices with these extents are inside of a tensor, in dtype `of`.
 pub(super) fn last_starts(e: &mut Emit<'_>, x: ValueId, extents: &[Extent], of: DType) -> One {
     let whole = e.extents_of(x, 0..extents.len())?;
     let (whole, size) = (e.extent_list(&whole)?, e.extent_list(extents)?);

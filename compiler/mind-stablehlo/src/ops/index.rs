@@ -117,7 +117,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     Ok(Some(vec![Value::Op(own)]))
 }
 
-/// The elements from starts up to limits; where a run computes these, they are gathered.
+/// Returns the elements from starts up to limits; where a run computes these, they are gathered.
 fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
     n.count(4)?;
     let mut x = n.input(0)?;
@@ -155,7 +155,8 @@ fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
     Ok(x)
 }
 
-/// The slices `start`, `start + step`, .. before `limit` along an axis, of which there are `count` if that is known.
+/// Returns the slices `start`, `start + step`, .. before `limit` along an axis, of which there are `count` if that is
+/// known.
 fn gathered(
     e: &mut Emit<'_>,
     x: ValueId,

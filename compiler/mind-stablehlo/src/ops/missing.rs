@@ -84,7 +84,7 @@ pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
     })
 }
 
-/// The refusal of an op without a row.
+/// Returns the refusal of an op without a row.
 pub(crate) fn missing(op: &Op<'_>) -> Refusal {
     Refusal::unsupported(
         reason(op),

@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    /// Whether each element of its result is made of one element of each operand.
+    /// Returns whether each element of its result is made of one element of each operand.
     pub fn is_pointwise(&self) -> bool {
         match self.import {
             Import::Scalar(_) | Import::Pointwise(_) => true,
@@ -141,13 +141,13 @@ const FAMILIES: &[&[Row]] = &[
     window::ROWS,
 ];
 
-/// The row of an op.
+/// Returns the row of an op.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     let mut rows = FAMILIES.iter().copied().flatten();
     rows.find(|row| row.name == name)
 }
 
-/// The ops that are read, ascending.
+/// Returns the ops that are read, ascending.
 pub fn op_names() -> Vec<&'static str> {
     let rows = FAMILIES.iter().copied().flatten();
     let mut names: Vec<&str> = rows.map(|row| row.name).collect();
@@ -155,7 +155,7 @@ pub fn op_names() -> Vec<&'static str> {
     names
 }
 
-/// The elements from `start` up to but without `end` along an axis.
+/// Returns the elements from `start` up to but without `end` along an axis.
 pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let dims = e.dims(x);
     let whole = |at: usize| match dims[at] {

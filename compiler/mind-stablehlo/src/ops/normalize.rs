@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.batch_norm_inference", |n|
 })];
 
 impl Node<'_, '_, '_> {
-    /// An attribute that is a number.
+    /// Returns an attribute that is a number.
     ///
     /// # Errors
     ///

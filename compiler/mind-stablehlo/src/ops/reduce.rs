@@ -71,8 +71,9 @@ enum Extreme {
     Smallest,
 }
 
-/// Whether the operation finds the largest or the smallest element along one axis, and its index, as JAX writes it: the
-/// second operand has indices along the axis, a NaN is above or below everything, and of equal elements the first counts.
+/// Returns whether the operation finds the largest or the smallest element along one axis, and its index, as JAX writes
+/// it: the second operand has indices along the axis, a NaN is above or below everything, and of equal elements the
+/// first counts.
 fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, Refusal> {
     let (&[axis], 4) = (axes, n.inputs.len()) else {
         return Ok(None);
@@ -109,7 +110,7 @@ fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, 
     Ok(is_whole.then_some(extreme))
 }
 
-/// The largest or the smallest elements along an axis, and their indices.
+/// Returns the largest or the smallest elements along an axis, and their indices.
 fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) -> super::Many {
     let indices = n.input(1)?;
     let of = n.e.dtype(indices);

@@ -18,7 +18,7 @@ use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.scatter", scatter)];
 
-/// How updates are joined to elements.
+/// Returns how updates are joined to elements.
 fn update(n: &Node<'_, '_, '_>, of: DType) -> Result<Update, Refusal> {
     let block = n.region(0)?;
     if expressions(n, block).as_deref() == Some(&["a1".to_owned()]) {
@@ -60,7 +60,7 @@ fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbe
     })
 }
 
-/// A slice that would not be inside as a whole is not written, as XLA has it.
+/// Returns a slice that would not be inside as a whole is not written, as XLA has it.
 fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     n.ignore(&["indices_are_sorted", "unique_indices"]);
     if n.inputs.len() != 3 {
@@ -144,7 +144,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(own, &back)
 }
 
-/// A 0 at the end of each tuple, for a dimension of which slices have the first elements.
+/// Returns a 0 at the end of each tuple, for a dimension of which slices have the first elements.
 fn with_zeros(e: &mut Emit<'_>, indices: ValueId) -> One {
     let last = e.rank(indices) - 1;
     let mut extents = e.extents_of(indices, 0..last)?;

@@ -103,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// A tensor with others around and between its elements.
+/// Returns a tensor with others around and between its elements.
 fn pad(e: &mut Emit<'_>, x: ValueId, value: ValueId, [low, high, interior]: [&[i64]; 3]) -> One {
     let mut own = PadOp::with(low, high);
     if interior.iter().any(|own| *own != 0) {
@@ -163,7 +163,7 @@ pub(super) fn iota(e: &mut Emit<'_>, of: DType, extents: &[Extent], axis: usize)
     Ok(iota.build(e, list)?)
 }
 
-/// A list of one extent of a number, or a number of such a list; else as many elements in another shape.
+/// Returns a list of one extent of a number, or a number of such a list; else as many elements in another shape.
 fn reshape(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.count(1)?;
     let wanted = n.result(0)?;
@@ -203,8 +203,8 @@ fn concatenate(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     Ok(Some(vec![Value::Op(n.e.concat(&inputs, axis)?)]))
 }
 
-/// Whether operands are short lists of integers of which some are known and some are computed by a run, so that what is
-/// known of them is kept.
+/// Returns whether operands are short lists of integers of which some are known and some are computed by a run, so that
+/// what is known of them is kept.
 fn is_list_of_extents(n: &Node<'_, '_, '_>) -> bool {
     let (mut count, mut is_partly_known) = (0, false);
     for value in n.inputs {

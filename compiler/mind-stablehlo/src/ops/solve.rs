@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// The row of a call of LAPACK as JAX writes it for processors.
+/// Returns the row of a call of LAPACK as JAX writes it for processors.
 pub(super) fn lapack(name: &str) -> Option<fn(&mut Node<'_, '_, '_>) -> Many> {
     match name {
         "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => Some(lapack_factors),
@@ -47,13 +47,13 @@ pub(super) fn lapack(name: &str) -> Option<fn(&mut Node<'_, '_, '_>) -> Many> {
     }
 }
 
-/// Whether field `name` of a call is the letter `letter`.
+/// Returns whether field `name` of a call is the letter `letter`.
 fn is_letter(n: &Node<'_, '_, '_>, name: &'static str, letter: u8) -> Result<bool, Refusal> {
     let found = n.fields(&["mhlo.backend_config"])?.int(name)?;
     Ok(found == i64::from(letter))
 }
 
-/// The factor, and 0 for each matrix: one that is not positive definite has a factor of NaNs.
+/// Returns the factor, and 0 for each matrix: one that is not positive definite has a factor of NaNs.
 fn lapack_factors(n: &mut Node<'_, '_, '_>) -> Many {
     let is_lower = is_letter(n, "uplo", b'L')?;
     let x = n.only()?;
@@ -79,7 +79,7 @@ fn lapack_solution(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![system.solved(n, a, b)?])
 }
 
-/// An attribute that is a truth value, false if it is left out.
+/// Returns an attribute that is a truth value, false if it is left out.
 fn flag(n: &Node<'_, '_, '_>, name: &'static str) -> Result<bool, Refusal> {
     match n.attr(&[name]) {
         None => Ok(false),
@@ -110,7 +110,7 @@ fn is_transposed(n: &Node<'_, '_, '_>) -> Result<bool, Refusal> {
     }
 }
 
-/// A square matrix, or a batch of them, of floats.
+/// Returns a square matrix, or a batch of them, of floats.
 fn checked(n: &Node<'_, '_, '_>, at: usize, x: ValueId) -> One {
     let ty = n.e.g().type_text(x);
     if n.e.dtype(x).class() != DTypeClass::Float {
@@ -135,12 +135,12 @@ fn turned(e: &mut Emit<'_>, x: ValueId) -> One {
     e.transpose(x, &order)
 }
 
-/// The numbers of `count` steps, from 0 on.
+/// Returns the numbers of `count` steps, from 0 on.
 fn steps(e: &mut Emit<'_>, count: i64) -> One {
     Ok(Iota::with(DType::I64, &[Dim::Fixed(count)]).build(e)?)
 }
 
-/// Whether the place along `axis` of a value of that rank compares to a step.
+/// Returns whether the place along `axis` of a value of that rank compares to a step.
 fn place(
     e: &mut Emit<'_>,
     direction: Direction,
@@ -153,7 +153,7 @@ fn place(
     e.compare(direction, all, step)
 }
 
-/// A scan of the numbers from 0 on.
+/// Returns a scan of the numbers from 0 on.
 fn scan(
     e: &mut Emit<'_>,
     (count, is_reversed): (i64, bool),
@@ -186,8 +186,8 @@ fn scan(
     }
 }
 
-/// The lower factor, column after column: each step divides a column by the root of its pivot and takes its outer product
-/// off the later columns. An upper factor is the transpose of that of the transpose.
+/// Returns the lower factor, column after column: each step divides a column by the root of its pivot and takes its
+/// outer product off the later columns. An upper factor is the transpose of that of the transpose.
 fn cholesky(e: &mut Emit<'_>, x: ValueId, is_lower: bool) -> One {
     let x = if is_lower { x } else { turned(e, x)? };
     let rank = e.rank(x);

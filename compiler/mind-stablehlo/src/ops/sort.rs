@@ -31,8 +31,8 @@ struct Order {
     is_total: bool,
 }
 
-/// The orders that a region compares by, the first one first: of an operand plainly, by total order, or by total order with
-/// one zero and one NaN, as JAX sorts; of others where those before are equal.
+/// Returns the orders that a region compares by, the first one first: of an operand plainly, by total order, or by
+/// total order with one zero and one NaN, as JAX sorts; of others where those before are equal.
 fn orders(n: &Node<'_, '_, '_>, count: usize) -> Result<Vec<Order>, Refusal> {
     let found = expressions(n, n.region(0)?).unwrap_or_default();
     let lists = match &found[..] {
@@ -42,7 +42,7 @@ fn orders(n: &Node<'_, '_, '_>, count: usize) -> Result<Vec<Order>, Refusal> {
     lists.ok_or_else(|| unknown_region(n, "a comparison of operands by `LT` or `GT`"))
 }
 
-/// The orders that an expression compares by: `order`, or `or(order, and(equal, orders))`.
+/// Returns the orders that an expression compares by: `order`, or `or(order, and(equal, orders))`.
 fn keys(text: &str, count: usize) -> Option<Vec<Order>> {
     if let Some((order, _)) = order(text, count) {
         return Some(vec![order]);
@@ -64,7 +64,7 @@ fn keys(text: &str, count: usize) -> Option<Vec<Order>> {
     None
 }
 
-/// The order of one operand that an expression compares by, and the expression that its elements are equal.
+/// Returns the order of one operand that an expression compares by, and the expression that its elements are equal.
 fn order(text: &str, count: usize) -> Option<(Order, String)> {
     for key in 0..count {
         let plain = [format!("a{}", 2 * key), format!("a{}", 2 * key + 1)];
@@ -97,7 +97,7 @@ fn order(text: &str, count: usize) -> Option<(Order, String)> {
     None
 }
 
-/// The two operands of an expression `name(.., ..)`.
+/// Returns the two operands of an expression `name(.., ..)`.
 fn operands<'t>(text: &'t str, name: &str) -> Option<[&'t str; 2]> {
     let inside = text
         .strip_prefix(name)?
@@ -154,7 +154,7 @@ fn sorted(e: &mut Emit<'_>, operands: &[ValueId], order: Order, axis: i64) -> Ma
     Ok(results)
 }
 
-/// The `k` largest elements along the last dimension and their places, in the dtype of the second result.
+/// Returns the `k` largest elements along the last dimension and their places, in the dtype of the second result.
 pub(super) fn top_k(n: &mut Node<'_, '_, '_>, k: i64) -> Many {
     let x = n.only()?;
     let to = crate::constant::dtype(n.result(1)?.element)?;

@@ -40,7 +40,7 @@ fn equal_to(n: &mut Node<'_, '_, '_>, number: f64) -> One {
     n.e.compare(Direction::Eq, x, number)
 }
 
-/// A function whose approximation is for `f32`; narrower floats are widened.
+/// Returns a function whose approximation is for `f32`; narrower floats are widened.
 fn in_single(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId) -> One) -> One {
     n.ignore(&["result_accuracy"]);
     let x = n.only()?;
@@ -56,7 +56,7 @@ fn in_single(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId) -> O
     n.e.convert(own, of)
 }
 
-/// A polynomial, the coefficient of the highest power first.
+/// Returns a polynomial, the coefficient of the highest power first.
 fn polynomial(e: &mut Emit<'_>, x: ValueId, coefficients: &[f64]) -> One {
     let mut sum = e.number(DType::F32, coefficients[0]);
     for &coefficient in &coefficients[1..] {
@@ -78,7 +78,7 @@ fn over(e: &mut Emit<'_>, number: f64, x: ValueId) -> One {
     e.apply(ScalarFn::Div, &[number, x])
 }
 
-/// Whether `x` compares to a number.
+/// Returns whether `x` compares to a number.
 fn test(e: &mut Emit<'_>, direction: Direction, x: ValueId, number: f64) -> One {
     let number = e.number(DType::F32, number);
     e.compare(direction, x, number)

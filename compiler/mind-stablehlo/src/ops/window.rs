@@ -34,7 +34,7 @@ impl Combiner {
     }
 }
 
-/// A list with an entry for each dimension, all `default` where it is missing.
+/// Returns a list with an entry for each dimension, all `default` where it is missing.
 pub(super) fn entries(
     n: &Node<'_, '_, '_>,
     name: &'static str,
@@ -120,7 +120,7 @@ fn windows(
     n.e.convert(own, of)
 }
 
-/// The axis along which each window has all elements up to its place, or with `true` all from it on.
+/// Returns the axis along which each window has all elements up to its place, or with `true` all from it on.
 fn prefixes(e: &Emit<'_>, x: ValueId, [window, low, high]: [&[i64]; 3]) -> Option<(usize, bool)> {
     let mut long = (0..window.len()).filter(|&axis| window[axis] != 1);
     let (axis, None) = (long.next()?, long.next()) else {

@@ -36,7 +36,7 @@ impl<'t> Cursor<'t> {
         Ok(entries)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn attribute(&mut self) -> Parsed<Attr<'t>> {
         self.deeper(Cursor::attribute_here)
     }
@@ -115,7 +115,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A number, with or without a type.
+    /// Returns a number, with or without a type.
     fn number(&mut self) -> Parsed<Attr<'t>> {
         self.skip();
         let start = self.at;
@@ -133,7 +133,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The letters, digits and signs of a number.
+    /// Returns the letters, digits and signs of a number.
     pub fn number_token(&mut self) -> &'t str {
         self.skip();
         let start = self.at;

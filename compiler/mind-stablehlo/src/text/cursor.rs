@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
         self.at >= self.text.len()
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte that is no blank.
     pub fn peek(&mut self) -> Option<u8> {
         self.skip();
         self.bytes().first().copied()
@@ -62,7 +62,7 @@ impl<'t> Cursor<'t> {
         Box::new(Diagnostic::error(span, message))
     }
 
-    /// The error for what stands here in the place of `expected`.
+    /// Returns the error for what stands here in the place of `expected`.
     pub fn unexpected(&mut self, expected: &str) -> Box<Diagnostic> {
         self.skip();
         let start = self.at;
@@ -96,7 +96,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The word here, if there is one: letters, digits, `_`, `$` and `.`, the first one no digit.
+    /// Returns the word here, if there is one: letters, digits, `_`, `$` and `.`, the first one no digit.
     pub fn peek_word(&mut self) -> Option<&'t str> {
         self.skip();
         let rest = self.bytes();
@@ -183,7 +183,7 @@ impl<'t> Cursor<'t> {
         Ok((name, self.span(start)))
     }
 
-    /// A text in quotes, without its escapes.
+    /// Returns a text in quotes, without its escapes.
     pub fn string(&mut self) -> Parsed<(Cow<'t, str>, Span)> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected("a text in quotes"));
@@ -283,7 +283,7 @@ impl<'t> Cursor<'t> {
         Ok(Some(label))
     }
 
-    /// A type.
+    /// Returns a type.
     pub fn ty(&mut self) -> Parsed<Type<'t>> {
         self.skip();
         let start = self.at;
@@ -320,7 +320,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
 }
 
-/// The dimensions and the element type in `tensor<..>`.
+/// Returns the dimensions and the element type in `tensor<..>`.
 fn tensor(inside: &str) -> TensorText<'_> {
     let (mut shape, mut rest) = (Vec::new(), inside.trim());
     loop {
@@ -349,7 +349,7 @@ fn tensor(inside: &str) -> TensorText<'_> {
     }
 }
 
-/// A text without escapes: `\n`, `\t`, `\\`, `\"`, and two digits in hexadecimal.
+/// Returns a text without escapes: `\n`, `\t`, `\\`, `\"`, and two digits in hexadecimal.
 fn unescaped(text: &str) -> String {
     let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let [first, behind @ ..] = rest {

@@ -177,7 +177,7 @@ fn function<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
 }
 
 impl<'t> Module<'t> {
-    /// The function that is the module: `@main`, or the only one that is not private.
+    /// Returns the function that is the module: `@main`, or the only one that is not private.
     pub fn main(&self) -> Option<&Function<'t>> {
         if let Some(main) = self.functions.get("main") {
             return Some(main);
@@ -202,7 +202,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The place of the module for errors that have no other.
+    /// Returns the place of the module for errors that have no other.
     pub fn span(&self) -> Span {
         Span::FILE
     }

@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// An operation.
+    /// Returns an operation.
     pub fn operation(&mut self) -> Parsed<Op<'t>> {
         let mut results = Vec::new();
         while self.peek() == Some(b'%') {
@@ -141,8 +141,8 @@ impl<'t> Cursor<'t> {
         Ok(uses)
     }
 
-    /// The types behind `:` of a form with `count` results: those of a function, one for all, or those of what it reads
-    /// and makes.
+    /// Returns the types behind `:` of a form with `count` results: those of a function, one for all, or those of what
+    /// it reads and makes.
     pub fn result_types(&mut self, count: usize) -> Parsed<Vec<Type<'t>>> {
         if self.peek() == Some(b'(') {
             self.types()?;
@@ -162,7 +162,7 @@ impl<'t> Cursor<'t> {
         Ok(listed.pop().into_iter().collect())
     }
 
-    /// An attribute of a pretty form: `[..]` and `[..] x [..]`, or as anywhere else.
+    /// Returns an attribute of a pretty form: `[..]` and `[..] x [..]`, or as anywhere else.
     pub fn pretty_attribute(&mut self) -> Parsed<Attr<'t>> {
         // The types after `:` are those of the operation, not of the number.
         if let Some(b'-' | b'0'..=b'9') = self.peek() {

@@ -9,7 +9,7 @@ use super::cursor::{Cursor, Parsed};
 use super::syntax::{Argument, Attr, Block, Op, Use};
 
 impl<'t> Cursor<'t> {
-    /// An operation that is not in the generic form.
+    /// Returns an operation that is not in the generic form.
     pub fn pretty(&mut self, results: Vec<(&'t str, usize)>) -> Parsed<Op<'t>> {
         self.skip();
         let start = self.at;
@@ -103,7 +103,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// The end of an operation that has no types, since it reads and makes nothing.
+    /// Returns the end of an operation that has no types, since it reads and makes nothing.
     fn without_types(&mut self, op: &Op<'t>) -> Parsed<()> {
         match op.is_return() && op.operands.is_empty() {
             true => Ok(()),
@@ -282,12 +282,12 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// The number of results that an operation names.
+/// Returns the number of results that an operation names.
 fn count(op: &Op<'_>) -> usize {
     op.results.iter().map(|(_, count)| count).sum()
 }
 
-/// The region that applies one op to two elements.
+/// Returns the region that applies one op to two elements.
 fn applies<'t>(name: &'t str, span: Span, op: &Op<'t>) -> Block<'t> {
     let ty = op.types.first().cloned();
     let names = ["lhs", "rhs"];

@@ -90,7 +90,7 @@ pub(crate) struct Op<'t> {
 }
 
 impl Op<'_> {
-    /// Whether it ends a block.
+    /// Returns whether it ends a block.
     pub fn is_return(&self) -> bool {
         matches!(self.name, "return" | "func.return" | "stablehlo.return")
     }
@@ -159,7 +159,7 @@ impl Attr<'_> {
         }
     }
 
-    /// The text or the word that it is.
+    /// Returns the text or the word that it is.
     pub fn text(&self) -> Option<&str> {
         match self {
             Attr::Text(text) => Some(text),
