@@ -1,4 +1,4 @@
-//! Factors of matrices and equations with triangular ones, a column or a row in each step of a scan.
+//! Cholesky factorisation and triangular solve, as scans with one column or row a step.
 
 use mind_convert::Refusal;
 use mind_core::ops::compare::Direction;
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// Returns the row of a call of LAPACK as JAX writes it for processors.
+/// Returns the import of a LAPACK call, as JAX emits it for CPUs.
 pub(super) fn lapack(name: &str) -> Option<fn(&mut Node<'_, '_, '_>) -> Many> {
     match name {
         "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => Some(lapack_factors),
@@ -53,7 +53,7 @@ fn is_letter(n: &Node<'_, '_, '_>, name: &'static str, letter: u8) -> Result<boo
     Ok(found == i64::from(letter))
 }
 
-/// Returns the factor, and 0 for each matrix: one that is not positive definite has a factor of NaNs.
+/// Returns the factors and a status of 0 for each matrix. A matrix that is not positive definite has a factor of NaNs.
 fn lapack_factors(n: &mut Node<'_, '_, '_>) -> Many {
     let is_lower = is_letter(n, "uplo", b'L')?;
     let x = n.only()?;
@@ -79,7 +79,7 @@ fn lapack_solution(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![system.solved(n, a, b)?])
 }
 
-/// Returns an attribute that is a truth value, false if it is left out.
+/// Returns a boolean attribute, false if it is missing.
 fn flag(n: &Node<'_, '_, '_>, name: &'static str) -> Result<bool, Refusal> {
     match n.attr(&[name]) {
         None => Ok(false),
@@ -100,7 +100,7 @@ fn is_transposed(n: &Node<'_, '_, '_>) -> Result<bool, Refusal> {
         Some(other) => words.iter().find(|word| other.text() == Some(**word)),
     };
     match found {
-        // Of real numbers the adjoint is the transpose.
+        // The adjoint of a real matrix is its transpose.
         Some(word) => Ok(*word != "NO_TRANSPOSE"),
         None => Err(Refusal::value(
             "transpose_a",
@@ -110,7 +110,7 @@ fn is_transposed(n: &Node<'_, '_, '_>) -> Result<bool, Refusal> {
     }
 }
 
-/// Returns a square matrix, or a batch of them, of floats.
+/// Checks that `x` is a square float matrix, or a batch of them, and returns it.
 fn checked(n: &Node<'_, '_, '_>, at: usize, x: ValueId) -> One {
     let ty = n.e.g().type_text(x);
     if n.e.dtype(x).class() != DTypeClass::Float {
@@ -127,7 +127,7 @@ fn checked(n: &Node<'_, '_, '_>, at: usize, x: ValueId) -> One {
     }
 }
 
-/// Matrices with rows and columns exchanged.
+/// Transposes the last two dimensions.
 fn turned(e: &mut Emit<'_>, x: ValueId) -> One {
     let rank = e.rank(x);
     let mut order: Vec<usize> = (0..rank).collect();
@@ -135,12 +135,12 @@ fn turned(e: &mut Emit<'_>, x: ValueId) -> One {
     e.transpose(x, &order)
 }
 
-/// Returns the numbers of `count` steps, from 0 on.
+/// Returns the indices of `count` steps, starting from 0.
 fn steps(e: &mut Emit<'_>, count: i64) -> One {
     Ok(Iota::with(DType::I64, &[Dim::Fixed(count)]).build(e)?)
 }
 
-/// Returns whether the place along `axis` of a value of that rank compares to a step.
+/// Returns the comparison of the indices along `axis`, in the given rank, with a step.
 fn place(
     e: &mut Emit<'_>,
     direction: Direction,
@@ -153,7 +153,7 @@ fn place(
     e.compare(direction, all, step)
 }
 
-/// Returns a scan of the numbers from 0 on.
+/// Returns the last state of a scan over the step indices, optionally in reverse.
 fn scan(
     e: &mut Emit<'_>,
     (count, is_reversed): (i64, bool),
@@ -186,8 +186,9 @@ fn scan(
     }
 }
 
-/// Returns the lower factor, column after column: each step divides a column by the root of its pivot and takes its
-/// outer product off the later columns. An upper factor is the transpose of that of the transpose.
+/// Returns the Cholesky factor, computed column by column: each step divides a column by the root of its pivot and
+/// subtracts its outer product from the later columns. An upper factor is the transpose of the lower factor of the
+/// transposed matrix.
 fn cholesky(e: &mut Emit<'_>, x: ValueId, is_lower: bool) -> One {
     let x = if is_lower { x } else { turned(e, x)? };
     let rank = e.rank(x);
@@ -226,7 +227,7 @@ fn cholesky(e: &mut Emit<'_>, x: ValueId, is_lower: bool) -> One {
     }
 }
 
-/// Equations with a triangular matrix `a`: `op(a) x = b`, or `x op(a) = b` where the matrix is on the right.
+/// A triangular system `op(a) x = b`, or `x op(a) = b` if the matrix is on the right.
 struct System {
     is_left: bool,
     is_lower: bool,
@@ -242,7 +243,7 @@ impl System {
             return Err(Refusal::rank(n.operand(1), ty, rank));
         }
         let e = &mut n.e;
-        // `x op(a) = b` is `op(a)' x' = b'`.
+        // `x op(a) = b` is equivalent to `op(a)' x' = b'`.
         let b = if self.is_left { b } else { turned(e, b)? };
         let is_turned = self.is_transposed == self.is_left;
         let a = if is_turned { turned(e, a)? } else { a };
@@ -256,8 +257,8 @@ impl System {
     }
 }
 
-/// `x` of `a x = b`, row after row: each step takes the products with the rows that are known off one of `b`, and divides it by
-/// the element of the diagonal. Rows that are not known yet are 0.
+/// Solves `a x = b` by substitution, row by row: each step subtracts the products with the known rows from one row of
+/// `b` and divides it by the diagonal element. Unknown rows are 0.
 fn substituted(e: &mut Emit<'_>, a: ValueId, b: ValueId, is_lower: bool, is_unit: bool) -> One {
     let rank = e.rank(a);
     let Dim::Fixed(count) = e.dims(a)[rank - 1] else {
