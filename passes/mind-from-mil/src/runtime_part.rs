@@ -1,4 +1,4 @@
-//! Slices and padding whose bounds come at run time.
+//! Imports slices and padding with data-dependent bounds.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -20,24 +20,24 @@ fn number(e: &mut Emit<'_>, number: i32) -> ValueId {
     e.constant(&Tensor::scalar(number))
 }
 
-/// Argument `name` of `op`, a list of integers, as `i32`.
+/// Returns argument `name` of `op`, a list of integers, as `i32`.
 fn list(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
     let list = e.argument(op, name)?;
     e.convert(list, DType::I32)
 }
 
-/// Entry `at` of a list.
+/// Returns entry `at` of a list.
 fn entry(e: &mut Emit<'_>, list: ValueId, at: usize) -> Imported {
     Ok(Index::with(&[at as i64]).build(&mut e.b, list)?)
 }
 
-/// The numbers from 0 to below `count`.
+/// Returns the integers from 0 to before `count`.
 fn positions(e: &mut Emit<'_>, count: ValueId) -> Imported {
     let extents = e.reshape(count, &[1])?;
     Ok(DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, extents)?)
 }
 
-/// The slice of `x` between the bounds of `slice_by_index`. A range without a position is empty.
+/// Imports `slice_by_index` of `x`. A range without positions gives an empty result.
 pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
     let rank = e.rank(x);
     let constants = |name: &str, each: i64| {
@@ -57,7 +57,7 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
     let (from_start, to_end, squeezed) = (from_start?, to_end?, squeezed?);
     let (begin, end) = (list(op, e, "begin")?, list(op, e, "end")?);
     let mut result = x;
-    // From the last axis on, so that one that goes away leaves the others where they are.
+    // From the last axis on, because removing an axis changes the numbers of the later ones.
     for axis in (0..rank).rev() {
         let gather = Gather::with().axis(axis as i64);
         if squeezed[axis] != 0 {
@@ -71,7 +71,7 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
             continue;
         }
         let own = extent(e, x, axis)?;
-        // Where a range may start and stop: upward from 0 to the extent, downward from the last element to before the first.
+        // Bounds of the range: from 0 to the extent going up, from the last element to before the first going down.
         let (least, most) = if step > 0 {
             (number(e, 0), own)
         } else {
@@ -108,8 +108,8 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
     Ok(result)
 }
 
-/// The last dimensions of `x`, grown by the pairs of argument `pad` of `op`; `value` is what lies outside in mode `constant`,
-/// zero where there is none.
+/// Pads the last dimensions of `x` by the pairs in argument `pad` of `op`. `value` is the padding value in mode
+/// `constant`, zero if it is missing.
 pub(crate) fn pad(
     op: OpId,
     e: &mut Emit<'_>,
