@@ -27,7 +27,9 @@ use mind_jit::program::{
 };
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scaled, scatters, systems,
+};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -323,7 +325,7 @@ fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
             }
         }
     };
-    let plain = all().into_iter().chain(samples());
+    let plain = all().into_iter().chain(samples()).chain(systems());
     plain.for_each(|case| check(&case, dtype));
     for case in gathers()
         .into_iter()

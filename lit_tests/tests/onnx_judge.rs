@@ -397,9 +397,10 @@ fn array_names(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The first line of what a tool says of an error, without the names of files.
+/// The first error that a tool reports, else the first line of its output, without the names of files.
 fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
+    let error = text.lines().find(|line| line.starts_with("error"));
+    let line = error.or_else(|| text.lines().next()).unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 

@@ -173,6 +173,15 @@ pub struct ValueInfoProto {
 pub struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
+    /// Its content is not read, nor that of the types below.
+    #[prost(message, optional, tag = "4")]
+    pub sequence_type: Option<()>,
+    #[prost(message, optional, tag = "5")]
+    pub map_type: Option<()>,
+    #[prost(message, optional, tag = "8")]
+    pub sparse_tensor_type: Option<()>,
+    #[prost(message, optional, tag = "9")]
+    pub optional_type: Option<()>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -225,4 +234,6 @@ pub struct FunctionProto {
     pub domain: String,
     #[prost(message, repeated, tag = "11")]
     pub attribute_proto: Vec<AttributeProto>,
+    #[prost(message, repeated, tag = "12")]
+    pub value_info: Vec<ValueInfoProto>,
 }

@@ -8,7 +8,9 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 use mind_jit::program::{ObjectConfig, ObjectFile, emit_object};
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scaled, scatters, systems,
+};
 use mind_vir::object::Container;
 use mind_vir::target::Isa;
 
@@ -396,7 +398,7 @@ fn object_files_say_what_c_says() {
             neither.push(case.end())
         }
     };
-    for case in all().into_iter().chain(samples()) {
+    for case in all().into_iter().chain(samples()).chain(systems()) {
         compare(&case, DType::F32, DType::F32);
         compare(&case, DType::I32, DType::I32);
     }

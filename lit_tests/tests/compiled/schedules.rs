@@ -344,7 +344,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         COLUMNS,
         "vector=1, unroll=2",
-        "`unroll` is for loops that reduce nothing",
+        "`unroll` requires a loop without a reduction",
     ),
     (
         MATRIX,

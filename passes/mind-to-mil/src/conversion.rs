@@ -3,6 +3,7 @@
 use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input as CoreInput;
+use mind_core::ops::solve;
 use mind_diag::{Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -24,14 +25,15 @@ use crate::found::{Found, recognize as recognize_compositions};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, control, convolve, dynamic, elementwise, empty, flexible, interface,
-    movement, normalize, pool, product, quantize, reduce, runtime_shape, sample, sorting,
-    structured, suppress,
+    constant, contract, control, convolve, dynamic, elementwise, empty, flexible, integers,
+    interface, movement, normalize, pool, product, quantize, reduce, runtime_shape, sample,
+    sorting, structured, suppress,
 };
 
 /// The lowering of each op.
-const FAMILIES: [&[(&OpDef, Lower)]; 17] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 18] = [
     elementwise::ROWS,
+    integers::ROWS,
     contract::ROWS,
     product::ROWS,
     quantize::ROWS,
@@ -57,6 +59,7 @@ pub fn lowers(def: &'static OpDef) -> bool {
     def.has(Trait::Constant)
         || std::ptr::eq(def, input)
         || bodies.iter().any(|own| std::ptr::eq(*own, def))
+        || solve::OPS.iter().any(|own| std::ptr::eq(*own, def))
         || conversion(def).is_some()
         || several(def).is_some()
         || def.arguments.is_some() && !std::ptr::eq(def, Scan::DEF as &OpDef)
@@ -97,6 +100,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
         return Ok(Lowered::default());
     }
+    mind_core::solve::expand(g).map_err(|found| Diagnostics::from(*found))?;
     empty::drop_empty(g);
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),

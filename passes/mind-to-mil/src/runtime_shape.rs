@@ -34,6 +34,12 @@ use crate::shapes::made;
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (DynamicReshape::DEF, |op, e| {
         let view = DynamicReshape::from_id(op);
+        if view.refuse_ones(e.g()) {
+            return Err(Refused::new(
+                "`refuse_ones` is true, expected false, because a program of MIL cannot fail where an extent is 1; \
+                 give the squeeze its axes",
+            ));
+        }
         let args = [
             ("x", Value(view.input(e.g()))),
             ("shape", Value(view.extents(e.g()))),
@@ -262,7 +268,9 @@ fn shape(g: &Graph, op: OpId) -> Option<Found> {
 
 /// Matches a reshape in which 0 copies an extent and -1 is inferred.
 fn reshape(g: &Graph, op: OpId) -> Option<Found> {
-    let own = g.view::<DynamicReshape>(op)?;
+    let own = g
+        .view::<DynamicReshape>(op)
+        .filter(|own| !own.refuse_ones(g))?;
     let (asked, left) = unless(g, own.extents(g), Direction::Lt)?;
     let left = made::<Div>(g, left)?;
     let part = made::<Maximum>(g, left.rhs(g))?;
@@ -288,7 +296,9 @@ fn reshape(g: &Graph, op: OpId) -> Option<Found> {
 
 /// Matches a tile: a broadcast along a new dimension before each dimension, followed by a reshape that merges them.
 fn tile(g: &Graph, op: OpId) -> Option<Found> {
-    let joined = g.view::<DynamicReshape>(op)?;
+    let joined = g
+        .view::<DynamicReshape>(op)
+        .filter(|own| !own.refuse_ones(g))?;
     let repeated = made::<DynamicBroadcastTo>(g, joined.input(g))?;
     let apart = made::<ExpandDims>(g, repeated.input(g))?;
     let (x, whole) = (apart.input(g), made::<Mul>(g, joined.extents(g))?);

@@ -248,6 +248,7 @@ fn module(
         let path = mind_cli::binary::output(matches, host)?;
         let written = mind_cli::binary::written(write, &graph, &path, matches);
         let written = written.map_err(|found| reject(host, &found, &file, form))?;
+        mind_cli::report(host, &written.notes, &file, form);
         return Ok(written.store(host));
     }
     if let Some(Write::Object(linking)) = format.write {

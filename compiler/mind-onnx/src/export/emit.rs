@@ -1,5 +1,7 @@
 //! Appends nodes to the graph that is written.
 
+use std::collections::BTreeSet;
+
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::Trait;
@@ -10,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::functions::Function;
+use super::kernels;
 use super::operator::{self as op, Operator};
 use crate::proto::TypeProto;
 use crate::refused::Refused;
@@ -45,6 +48,8 @@ pub(super) struct Emit<'g> {
     pub splits: FxHashMap<(ValueId, usize, i64), Vec<Val>>,
     /// The number of graphs inside of each other.
     pub depth: usize,
+    /// The forms of operators that are written although ONNX Runtime has no kernel for them.
+    pub without_kernel: BTreeSet<String>,
 }
 
 impl<'g> Emit<'g> {
@@ -61,6 +66,7 @@ impl<'g> Emit<'g> {
             functions: Vec::new(),
             splits: FxHashMap::default(),
             depth: 0,
+            without_kernel: BTreeSet::new(),
         }
     }
 
@@ -181,7 +187,11 @@ impl<'g> Emit<'g> {
         let shape = self.g.ty(value).static_shape();
         shape.ok_or_else(|| {
             let ty = self.g.type_text(value);
-            Refused::new(format!("{ty} has an extent that is not known"))
+            Refused::value(
+                format_args!("an extent of {ty}"),
+                "unknown",
+                "a number; `--dim NAME=EXTENT` gives it",
+            )
         })
     }
 
@@ -191,9 +201,11 @@ impl<'g> Emit<'g> {
             return Ok(());
         }
         let (name, since) = (operator.name, operator.since());
-        Err(Refused::new(format!(
-            "this form of `{name}` is in opset {since} and later"
-        )))
+        Err(Refused::value(
+            "the operator set",
+            self.opset,
+            format_args!("{since} or later for this form of `{name}`; `--opset {since}` writes it"),
+        ))
     }
 
     /// A node with one result, whose inputs are of dtypes that the operator takes.
@@ -231,6 +243,9 @@ impl<'g> Emit<'g> {
         }
         if !self.functions.iter().any(|own| own.name == function.name) {
             self.functions.push(function);
+        }
+        for name in function.operators() {
+            self.note_kernel(&name, carrier);
         }
         let output = self.fresh(function.name.to_lowercase());
         self.nodes.push(NodeDraft {
@@ -273,12 +288,37 @@ impl<'g> Emit<'g> {
     /// # Errors
     ///
     /// An operator that the set does not have, or that does not take the dtype or a wider one.
-    pub fn carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+    pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+        let carrier = self.possible_carrier(operator, dtype)?;
+        self.note_kernel(operator.name, carrier);
+        Ok(carrier)
+    }
+
+    /// As [`Emit::carrier`], for a node that may not be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Emit::carrier`].
+    pub fn possible_carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
         self.check(operator)?;
-        operator.carrier(dtype, self.opset).ok_or_else(|| {
-            let (name, opset) = (operator.name, self.opset);
-            Refused::new(format!("`{name}` of opset {opset} takes no {dtype}"))
+        let (name, opset) = (operator.name, self.opset);
+        operator.carrier(dtype, opset).ok_or_else(|| {
+            Refused::value(
+                "the dtype of its operands",
+                dtype,
+                format_args!(
+                    "one that `{name}` of opset {opset} takes: {}",
+                    operator.listed(opset)
+                ),
+            )
         })
+    }
+
+    /// Notes a node of which ONNX Runtime has no kernel for operands of `dtype`.
+    pub fn note_kernel(&mut self, name: &str, dtype: DType) {
+        if !kernels::has(name, self.opset, dtype) {
+            self.without_kernel.insert(format!("`{name}` of {dtype}"));
+        }
     }
 
     /// `x` of dtype `from` in the dtype `to`.

@@ -29,11 +29,21 @@ impl Emit<'_> {
         let symbol = match dim {
             Dim::Fixed(extent) => return Ok(self.ints(&[extent])),
             Dim::Symbol(symbol) => symbol,
-            Dim::Dynamic => return Err(Refused::new("an extent of its result is `?`")),
+            Dim::Dynamic => {
+                return Err(Refused::value(
+                    "an extent of its result",
+                    "`?`",
+                    "a number or a dimension of an input",
+                ));
+            }
         };
         let Some(&(input, axis)) = self.symbols.get(&symbol) else {
             let name = self.g.name(symbol);
-            return Err(Refused::new(format!("no input has the dimension `{name}`")));
+            return Err(Refused::value(
+                "an extent of its result",
+                format_args!("`{name}`"),
+                "a number or a dimension of an input",
+            ));
         };
         let own = self.value(input);
         let shape = self.node(op::SHAPE, &[own], Vec::new())?;

@@ -68,6 +68,11 @@ impl Function {
         constants.into_iter().map(|(_, number)| number).collect()
     }
 
+    /// Returns the names of the operators of its body.
+    pub(super) fn operators(&self) -> impl Iterator<Item = String> {
+        self.written().nodes.into_iter().map(|node| node.op_type)
+    }
+
     /// The functions of the model, in a version of the operator set.
     pub(super) fn proto(&self, opset: i64) -> FunctionProto {
         let body = self.written();

@@ -3,8 +3,10 @@
 //! The operator sets allow more dtypes than any runtime computes, and a model with a node for which there is no kernel is not
 //! loaded. `kernels.tsv` is measured: `lit_tests/tests/onnx_kernels.py` loads a model of each operator and dtype.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::types::DType;
 use rustc_hash::FxHashMap;
 
@@ -37,6 +39,18 @@ pub(super) fn has(name: &str, opset: i64, dtype: DType) -> bool {
     };
     let own = versions.iter().rev().find(|(since, _)| *since <= opset);
     own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
+}
+
+/// The notes on forms of operators that are written although ONNX Runtime has no kernel for them.
+pub(super) fn notes(without_kernel: &BTreeSet<String>) -> Diagnostics {
+    let mut notes = Diagnostics::new();
+    for form in without_kernel {
+        let message =
+            format!("ONNX Runtime 1.32 does not load this model: it has no kernel for {form}");
+        let note = Diagnostic::new(Severity::Note, Span::FILE, message);
+        notes.push(note.help("other engines may have one; for ONNX Runtime compute it in another dtype, for example f32"));
+    }
+    notes
 }
 
 /// Whether the table has the operator.

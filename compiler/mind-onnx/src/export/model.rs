@@ -1,6 +1,6 @@
 //! The messages of a model. Each value gets a unique name.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::types::{Dim, TypeView};
 use prost::Message;
@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::emit::Emit;
 use super::functions::IR_VERSION;
+use super::kernels;
 use super::options::{ExportOptions, Exported};
 use crate::interface;
 use crate::operators::OWN;
@@ -57,6 +58,7 @@ pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
             elem_type: element_type(ty.dtype),
             shape: Some(shape),
         }),
+        ..TypeProto::default()
     }
 }
 
@@ -80,6 +82,7 @@ pub(super) fn assembled(
     graph: GraphDraft,
     options: &ExportOptions,
 ) -> Result<Exported, Diagnostics> {
+    let notes = kernels::notes(&e.without_kernel);
     let mut names = Names::new(e.names);
     let mut graph = names.graph(graph);
     "module".clone_into(&mut graph.name);
@@ -124,14 +127,17 @@ pub(super) fn assembled(
     let size = model.encoded_len();
     if size > MODEL_LIMIT {
         let message = format!(
-            "the model takes {size} bytes, and a file of ONNX holds {MODEL_LIMIT}; `--external-data` \
+            "the model has {size} bytes, expected at most {MODEL_LIMIT}, which a file of ONNX holds; `--external-data` \
              writes the weights to a file beside it"
         );
-        return Err(Diagnostic::error(Span::FILE, message).into());
+        return Err(Diagnostic::error(Span::FILE, message)
+            .code(Code(6004))
+            .into());
     }
     Ok(Exported {
         model: model.encode_to_vec(),
         data: data.map(|data| data.bytes),
+        notes,
     })
 }
 

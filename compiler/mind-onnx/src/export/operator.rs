@@ -172,6 +172,15 @@ impl Operator {
         self.dtypes.is_empty() || own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
     }
 
+    /// The dtypes that it takes in a version, as messages list them.
+    pub fn listed(&self, opset: i64) -> String {
+        let taken = DType::ALL.iter().filter(|&&dtype| self.takes(dtype, opset));
+        taken
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
     /// Whether ONNX Runtime has a kernel for operands of `dtype`, which the operator takes.
     pub fn runs(&self, dtype: DType, opset: i64) -> bool {
         self.takes(dtype, opset) && kernels::has(self.name, opset, dtype)

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use mind_diag::Diagnostics;
+
 /// The versions of ONNX's own operator set that models are written in.
 pub const OPSETS: RangeInclusive<i64> = 13..=26;
 
@@ -27,10 +29,12 @@ impl Default for ExportOptions {
 }
 
 /// The files that a model consists of.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Exported {
     /// The model.
     pub model: Vec<u8>,
     /// The external data, if a file for it was named.
     pub data: Option<Vec<u8>>,
+    /// Nodes that ONNX Runtime has no kernel for, so that it does not load the model.
+    pub notes: Diagnostics,
 }

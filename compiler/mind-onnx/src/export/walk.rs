@@ -171,9 +171,8 @@ impl<'g> Emit<'g> {
             let op = self.g.block_owner(block);
             let span = op.map_or(mind_diag::Span::FILE, |op| self.g.span(op));
             let name = op.map_or("core.if", |op| self.g.def(op).name);
-            let why = Refused::new(format!(
-                "more than {DEPTH_LIMIT} graphs inside of each other"
-            ));
+            let expected = format!("at most {DEPTH_LIMIT}, which readers of protobuf take");
+            let why = Refused::value("the number of nested graphs", DEPTH_LIMIT + 1, expected);
             found.push(refusal(name, span, &why));
             return yields(self, block)
                 .iter()

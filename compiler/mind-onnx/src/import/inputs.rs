@@ -149,12 +149,19 @@ impl Importer<'_> {
 
 /// The type of an input as the model writes it.
 fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
-    let ty = info.r#type.as_ref();
-    ty.and_then(|own| own.tensor_type.as_ref()).ok_or_else(|| {
-        Refusal::unsupported(
-            "it is not a tensor",
-            "sequences, maps and optional values are not supported as inputs",
-        )
+    let Some(ty) = info.r#type.as_ref() else {
+        return Err(Refusal::missing("type"));
+    };
+    ty.tensor_type.as_ref().ok_or_else(|| {
+        let kinds = [
+            (ty.sequence_type.is_some(), "a sequence"),
+            (ty.map_type.is_some(), "a map"),
+            (ty.sparse_tensor_type.is_some(), "a sparse tensor"),
+            (ty.optional_type.is_some(), "an optional value"),
+        ];
+        let found = kinds.iter().find(|(is_found, _)| *is_found);
+        let found = found.map_or("of no known kind", |(_, kind)| kind);
+        Refusal::value("type", found, "a tensor").help("export the model with tensors as inputs")
     })
 }
 

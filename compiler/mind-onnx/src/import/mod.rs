@@ -10,6 +10,7 @@ mod fold;
 mod inputs;
 mod later;
 pub(crate) mod node;
+pub(crate) mod ranks;
 pub(crate) mod region;
 pub(crate) mod scope;
 pub(crate) mod source;
@@ -129,6 +130,7 @@ impl<'m> Importer<'m> {
 
     fn model(&mut self, graph: &'m GraphProto, opsets: &Opsets<'_>, module: &mut Graph) {
         let mut scope = Scope::default();
+        scope.declare_ranks(graph.output.iter().chain(&graph.value_info));
         self.initialisers(graph, &mut scope);
         self.inputs(graph, &mut scope, module);
         let mut constants = Constants::default();
@@ -188,6 +190,7 @@ impl<'m> Importer<'m> {
         mut scope: Scope<'n>,
         e: &mut Emit<'_>,
     ) -> Option<Vec<Value>> {
+        scope.declare_ranks(graph.output.iter().chain(&graph.value_info));
         self.initialisers(graph, &mut scope);
         let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
         let found = self.nodes(&graph.node, &outputs, opsets, &mut scope, e);
@@ -212,6 +215,7 @@ impl<'m> Importer<'m> {
                 return None;
             }
         };
+        scope.carry_ranks_back(&order);
         let mut later: Option<Later<'_>> = None;
         for node in order {
             if let Some(later) = later.as_mut().filter(|later| later.is_read_by(node)) {

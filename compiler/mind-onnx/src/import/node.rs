@@ -14,7 +14,7 @@ use mind_ir::types::{DType, Dim};
 use super::emit::{Emit, One};
 use super::scope::Scope;
 use super::source::at_run_time;
-use super::value::Value;
+use super::value::{Extent, Value};
 use super::{Importer, Opsets};
 use crate::operators::qualified;
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
@@ -92,7 +92,15 @@ impl<'a> Node<'a, '_, '_> {
                 let why = at_run_time(self.e.g(), *value);
                 Err(Refusal::not_constant(self.operand(at), why))
             }
-            Some(Value::Extents(_)) => {
+            Some(Value::Extents(extents)) => {
+                let given = extents.elements.iter().find_map(|own| match own {
+                    Extent::Given(value) => Some(*value),
+                    Extent::Known(_) | Extent::Of(..) | Extent::Computed(_) => None,
+                });
+                if let Some(value) = given {
+                    let why = at_run_time(self.e.g(), value);
+                    return Err(Refusal::not_constant(self.operand(at), why));
+                }
                 let refusal =
                     Refusal::not_constant(self.operand(at), "has extents that are not known");
                 Err(refusal.help("`--dim NAME=EXTENT` gives an extent"))
@@ -284,6 +292,32 @@ impl<'a> Node<'a, '_, '_> {
             .context("opset", opset.to_string())
             .context("node", node);
         self.importer.report.warning(warning);
+    }
+
+    /// Refuses flags of `names` that are set, because their meaning is not supported.
+    ///
+    /// # Errors
+    ///
+    /// E4108 for the first one that is not 0.
+    pub fn unset(&self, names: &[&'static str], help: &str) -> Result<(), Refusal> {
+        for &name in names {
+            if let Some(found) = self.int(name)?.filter(|own| *own != 0) {
+                return Err(Refusal::value(name, found, 0).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses input `at` where it is given, because its meaning is not supported.
+    ///
+    /// # Errors
+    ///
+    /// E4108 for an input that is not left out.
+    pub fn left_out(&self, at: usize, help: &str) -> Result<(), Refusal> {
+        match self.given(at) {
+            None => Ok(()),
+            Some(_) => Err(Refusal::value(self.operand(at), "given", "none").help(help)),
+        }
     }
 
     /// Says that an attribute means nothing to what is imported.

@@ -13,6 +13,8 @@ pub(crate) struct Scope<'m> {
     /// The names that stand for nothing because what makes them was refused.
     refused: FxHashSet<&'m str>,
     left_out: FxHashSet<&'m str>,
+    /// The declared ranks of values.
+    ranks: FxHashMap<&'m str, usize>,
 }
 
 /// What a name stands for.
@@ -38,6 +40,19 @@ impl<'m> Scope<'m> {
 
     pub fn leave_out(&mut self, name: &'m str) {
         self.left_out.insert(name);
+    }
+
+    pub fn declare_rank(&mut self, name: &'m str, rank: usize) {
+        self.ranks.insert(name, rank);
+    }
+
+    /// The declared rank of `name`, or that of the constant that it is.
+    pub fn rank(&self, name: &str) -> Option<usize> {
+        let declared = self.ranks.get(name).copied();
+        declared.or_else(|| match self.values.get(name)? {
+            Value::Known(known) => Some(known.shape.len()),
+            Value::Op(_) | Value::Extents(_) => None,
+        })
     }
 
     pub fn get(&self, name: &str) -> Named {

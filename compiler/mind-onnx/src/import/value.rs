@@ -15,7 +15,7 @@ pub(crate) enum Value {
     Op(ValueId),
     /// Elements that are known.
     Known(Rc<Constant>),
-    /// Extents of values, some of which only a run knows.
+    /// Integers, for example extents of values, some of which only a run knows.
     Extents(Rc<Extents>),
 }
 
@@ -30,7 +30,7 @@ impl Value {
     }
 }
 
-/// A tensor of integers that are extents.
+/// A tensor of integers, each of which is known, an extent, or given by the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     pub dtype: DType,
@@ -46,8 +46,10 @@ pub(crate) enum Extent {
     Known(i64),
     /// The extent of a value along an axis.
     Of(ValueId, usize, Dim),
-    /// A run-time value: an `i64` of rank 0.
+    /// A run-time extent: an `i64` of rank 0.
     Computed(ValueId),
+    /// Any number that a run gives, which as an entry of a shape may also be 0 or -1: an `i64` of one element.
+    Given(ValueId),
 }
 
 impl Extent {
@@ -56,7 +58,7 @@ impl Extent {
         match self {
             Extent::Known(extent) => Dim::Fixed(extent),
             Extent::Of(_, _, dim) => dim,
-            Extent::Computed(_) => Dim::Dynamic,
+            Extent::Computed(_) | Extent::Given(_) => Dim::Dynamic,
         }
     }
 }

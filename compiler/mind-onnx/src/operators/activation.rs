@@ -110,56 +110,98 @@ pub(super) enum Activation {
     Softplus,
 }
 
+/// The activations of recurrent layers.
+const ACTIVATIONS: &[&str] = &[
+    "Relu",
+    "Tanh",
+    "Sigmoid",
+    "Affine",
+    "LeakyRelu",
+    "ThresholdedRelu",
+    "ScaledTanh",
+    "HardSigmoid",
+    "Elu",
+    "Softsign",
+    "Softplus",
+];
+
+/// The number that an activation has where its list gives none.
+enum LeftOut {
+    Is(f64),
+    /// One that ONNX Runtime takes to be 0.
+    Differs(f64),
+    None,
+}
+
 impl Activation {
-    /// The activations called `names`; each takes the numbers that it has from the front of the lists.
+    /// The activations called `names`; each takes the numbers that it has from the front of the lists. Warns of defaults
+    /// that ONNX Runtime takes to be 0.
+    ///
+    /// # Errors
+    ///
+    /// E4108 for an unknown name, E4104 for a number that is left out and has no default.
     pub fn list(
+        n: &mut Node<'_, '_, '_>,
         names: &[&str],
         alpha: Option<&[f32]>,
         beta: Option<&[f32]>,
     ) -> Result<Vec<Activation>, Refusal> {
-        let mut lists = [alpha.unwrap_or(&[]).iter(), beta.unwrap_or(&[]).iter()];
-        let mut next = |list: usize, default: f64| {
-            let own = lists[list].next();
-            own.map_or(default, |own| f64::from(*own))
-        };
-        let named = |name: &&str| {
-            Ok(match &name.to_ascii_lowercase()[..] {
+        let mut lists = [
+            ("activation_alpha", alpha.unwrap_or(&[]).iter()),
+            ("activation_beta", beta.unwrap_or(&[]).iter()),
+        ];
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            let mut next = |list: usize, default: LeftOut| {
+                let (attribute, own) = &mut lists[list];
+                match (own.next(), default) {
+                    (Some(own), _) => Ok(f64::from(*own)),
+                    (None, LeftOut::Is(number)) => Ok(number),
+                    (None, LeftOut::Differs(number)) => {
+                        n.warn(format!(
+                            "`{attribute}` has no entry for \"{name}\": it is {number}, as the standard says, and \
+                             0 in ONNX Runtime; give it an entry"
+                        ));
+                        Ok(number)
+                    }
+                    (None, LeftOut::None) => {
+                        let expected =
+                            format!("one for \"{name}\", for which the standard has no default");
+                        Err(Refusal::value(*attribute, "short of an entry", expected))
+                    }
+                }
+            };
+            found.push(match &name.to_ascii_lowercase()[..] {
                 "relu" => Activation::Scalar(ScalarFn::Relu),
                 "tanh" => Activation::Scalar(ScalarFn::Tanh),
                 "sigmoid" => Activation::Scalar(ScalarFn::Sigmoid),
                 "affine" => Activation::Affine {
-                    alpha: next(0, 1.0),
-                    beta: next(1, 0.0),
+                    alpha: next(0, LeftOut::Differs(1.0))?,
+                    beta: next(1, LeftOut::Is(0.0))?,
                 },
                 "scaledtanh" => Activation::ScaledTanh {
-                    alpha: next(0, 1.0),
-                    beta: next(1, 1.0),
+                    alpha: next(0, LeftOut::None)?,
+                    beta: next(1, LeftOut::None)?,
                 },
                 "hardsigmoid" => Activation::HardSigmoid {
-                    alpha: next(0, f64::from(0.2f32)),
-                    beta: next(1, 0.5),
+                    alpha: next(0, LeftOut::Is(f64::from(0.2f32)))?,
+                    beta: next(1, LeftOut::Is(0.5))?,
                 },
                 "leakyrelu" => Activation::LeakyRelu {
-                    alpha: next(0, f64::from(0.01f32)),
+                    alpha: next(0, LeftOut::Is(f64::from(0.01f32)))?,
                 },
                 "thresholdedrelu" => Activation::ThresholdedRelu {
-                    alpha: next(0, 1.0),
+                    alpha: next(0, LeftOut::Differs(1.0))?,
                 },
                 "elu" => Activation::Elu {
-                    alpha: next(0, 1.0),
+                    alpha: next(0, LeftOut::Is(1.0))?,
                 },
                 "softsign" => Activation::Softsign,
                 "softplus" => Activation::Softplus,
-                _ => {
-                    return Err(Refusal::value(
-                        "activations",
-                        format_args!("\"{name}\""),
-                        "an activation of recurrent layers, for example \"Tanh\"",
-                    ));
-                }
-            })
-        };
-        names.iter().map(named).collect()
+                _ => return Err(Refusal::word("activations", name, ACTIVATIONS)),
+            });
+        }
+        Ok(found)
     }
 
     pub fn apply(self, e: &mut Emit<'_>, x: ValueId) -> One {

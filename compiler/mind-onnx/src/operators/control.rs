@@ -14,9 +14,10 @@ use mind_ir::{Graph, ValueId};
 use super::Operator;
 use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
-use crate::import::emit::Emit;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::{Body, Captures};
+use crate::import::ranks::declared_rank;
+use crate::import::region::{Body, Captures, RegionOp};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
 use crate::proto::{GraphProto, ValueInfoProto, dimension};
@@ -62,7 +63,13 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
         })
     };
     let mut bodies = branches.map(body);
-    let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
+    let op = RegionOp {
+        def: If::DEF,
+        attrs: &[],
+        operands: &[condition],
+        results: count,
+    };
+    let made = n.closed(op, &mut bodies, &captures);
     of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
@@ -75,12 +82,6 @@ fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
     })
 }
 
-/// The rank that a graph declares of an output, if it does.
-pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
-    let ty = output.r#type.as_ref()?.tensor_type.as_ref()?;
-    Some(ty.shape.as_ref()?.dim.len())
-}
-
 /// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where
 /// the model declares it for `output`.
 pub(super) fn promised(
@@ -90,33 +91,52 @@ pub(super) fn promised(
     before: ValueId,
 ) -> Result<ValueId, Refusal> {
     let (own, wanted) = (e.dims(value), e.dims(before));
-    let declared = output
-        .r#type
-        .as_ref()
-        .and_then(|ty| ty.tensor_type.as_ref());
-    let declared = declared.and_then(|ty| ty.shape.as_ref());
-    let Some(declared) =
-        declared.filter(|shape| shape.dim.len() == own.len() && own.len() == wanted.len())
-    else {
-        return Ok(value);
-    };
-    let dims = own.iter().zip(&wanted).zip(&declared.dim);
-    let kept: Vec<Dim> = dims
-        .map(
-            |((&own, &wanted), declared)| match (own, wanted, &declared.value) {
-                (Dim::Dynamic, Dim::Fixed(extent), Some(dimension::Value::DimValue(value)))
-                    if *value == extent =>
-                {
-                    wanted
-                }
-                _ => own,
-            },
-        )
-        .collect();
-    if kept == own {
+    if own.len() != wanted.len() {
         return Ok(value);
     }
-    let extents = own_extents(e, value, own.len(), Align::First)?;
+    let declared = declared_extents(output, own.len());
+    let dims = own.iter().zip(&wanted).zip(declared);
+    let kept = dims.map(|((&own, &wanted), declared)| match (own, wanted) {
+        (Dim::Dynamic, Dim::Fixed(extent)) if declared == Some(extent) => wanted,
+        _ => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// A value that a step yields and that is stacked. An extent that only a run knows is checked to be the one that the model
+/// declares for `output`.
+pub(super) fn stacked(e: &mut Emit<'_>, output: &ValueInfoProto, value: ValueId) -> One {
+    let own = e.dims(value);
+    let declared = declared_extents(output, own.len());
+    let kept = own.iter().zip(declared).map(|(&own, declared)| match own {
+        Dim::Dynamic => declared.map_or(own, Dim::Fixed),
+        Dim::Fixed(_) | Dim::Symbol(_) => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// The extents that a graph declares of an output of rank `rank`; `None` for those that it leaves open.
+fn declared_extents(output: &ValueInfoProto, rank: usize) -> Vec<Option<i64>> {
+    let ty = output.r#type.as_ref();
+    let shape = ty.and_then(|own| own.tensor_type.as_ref()?.shape.as_ref());
+    let Some(shape) = shape.filter(|shape| shape.dim.len() == rank) else {
+        return vec![None; rank];
+    };
+    let extents = shape.dim.iter().map(|dim| match &dim.value {
+        Some(dimension::Value::DimValue(extent @ 0..)) => Some(*extent),
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => None,
+    });
+    extents.collect()
+}
+
+/// `value` with extents `kept`, which a run checks where they are known and its own are not.
+fn checked(e: &mut Emit<'_>, value: ValueId, kept: Vec<Dim>) -> One {
+    if kept == e.dims(value) {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, kept.len(), Align::First)?;
     Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
 }
 
@@ -157,9 +177,14 @@ pub(super) fn scan<'a>(
     (states, results): (usize, usize),
     (step, captures): (Body<'_, 'a>, &Captures<'a>),
 ) -> Values {
-    let op = (Scan::DEF, attrs);
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs,
+        operands,
+        results,
+    };
     let carried = Carried::new(states, 0);
-    of_module(n.looped(op, operands, results, &mut [step], captures, carried)?)
+    of_module(n.looped(op, &mut [step], captures, carried)?)
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
@@ -261,14 +286,14 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
             let values = region.graph(body, &inputs, e)?;
             yielded(&values, e)
         });
-        let found = n.looped(
-            (Scan::DEF, &attrs),
-            &own,
-            states + outputs,
-            &mut [step],
-            &captures,
-            Carried::new(states, 0),
-        )?;
+        let op = RegionOp {
+            def: Scan::DEF,
+            attrs: &attrs,
+            operands: &own,
+            results: states + outputs,
+        };
+        let carried = Carried::new(states, 0);
+        let found = n.looped(op, &mut [step], &captures, carried)?;
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
             if place >= states && length < steps {

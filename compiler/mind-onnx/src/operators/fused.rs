@@ -68,12 +68,10 @@ pub(super) const ROWS: &[Operator] = &[
 fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
-    if n.flag("transBatchA")? || n.flag("transBatchB")? {
-        return Err(Refusal::unsupported(
-            "`transBatchA` and `transBatchB` are not supported",
-            "write a `Transpose` before a `MatMul`",
-        ));
-    }
+    n.unset(
+        &["transBatchA", "transBatchB"],
+        "write a `Transpose` before a `MatMul`",
+    )?;
     let mut operands = [n.input(0)?, n.input(1)?];
     for (operand, is_transposed) in operands.iter_mut().zip(transposed) {
         let rank = n.e.rank(*operand) as i64;
@@ -92,27 +90,27 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
 
 /// The activation that a node names, with numbers from attributes of these names.
 fn activation(
-    n: &Node<'_, '_, '_>,
+    n: &mut Node<'_, '_, '_>,
     [alpha, beta]: &[&'static str; 2],
 ) -> Result<Option<Activation>, Refusal> {
     let (alpha, beta) = (n.float(alpha)?, n.float(beta)?);
     named(n, alpha.map(|own| own as f32), beta.map(|own| own as f32))
 }
 
-fn conv_activation(n: &Node<'_, '_, '_>) -> Result<Option<Activation>, Refusal> {
+fn conv_activation(n: &mut Node<'_, '_, '_>) -> Result<Option<Activation>, Refusal> {
     let numbers = n.floats("activation_params")?.unwrap_or(&[]);
     named(n, numbers.first().copied(), numbers.get(1).copied())
 }
 
 fn named(
-    n: &Node<'_, '_, '_>,
+    n: &mut Node<'_, '_, '_>,
     alpha: Option<f32>,
     beta: Option<f32>,
 ) -> Result<Option<Activation>, Refusal> {
     let Some(name) = n.word("activation")?.filter(|own| !own.is_empty()) else {
         return Ok(None);
     };
-    let list = Activation::list(&[name], Some(alpha.as_slice()), Some(beta.as_slice()))?;
+    let list = Activation::list(n, &[name], Some(alpha.as_slice()), Some(beta.as_slice()))?;
     Ok(list.first().copied())
 }
 

@@ -126,12 +126,10 @@ fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
 
 /// What queries see where they, keys and values are `all`, one product with the input.
 fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<ValueId>) -> Many {
-    if n.flag("do_rotary")? || n.flag("past_present_share_buffer")? {
-        return Err(Refusal::unsupported(
-            "`do_rotary` and `past_present_share_buffer` are not supported",
-            "export with `GroupQueryAttention`, or with the standard operator `Attention`",
-        ));
-    }
+    n.unset(
+        &["do_rotary", "past_present_share_buffer"],
+        "export with `GroupQueryAttention`, or with the standard operator `Attention`",
+    )?;
     n.ignore("rotary_embedding_dim");
     let count = head_count(n)?;
     let sizes = n.ints("qkv_hidden_sizes")?.map(<[i64]>::to_vec);
@@ -216,11 +214,10 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let interleaved = n.flag("interleaved")?;
     let part = n.int("rotary_embedding_dim")?.unwrap_or(0);
     let count = n.int("num_heads")?.filter(|own| *own != 0);
-    if n.flag("is_packed_batching")? || n.float("scale")?.is_some_and(|own| own != 1.0) {
-        return Err(Refusal::unsupported(
-            "`is_packed_batching` and `scale` are not supported",
-            "export with the standard operator `RotaryEmbedding`",
-        ));
+    const HELP: &str = "export with the standard operator `RotaryEmbedding`";
+    n.unset(&["is_packed_batching"], HELP)?;
+    if let Some(found) = n.float("scale")?.filter(|own| *own != 1.0) {
+        return Err(Refusal::value("scale", found, 1).help(HELP));
     }
     let (x, given) = (n.input(0)?, n.input(1)?);
     let (cos, sin) = (n.input(2)?, n.input(3)?);

@@ -17,7 +17,7 @@ use mind_ir::types::{DType, Dim};
 use super::Operator;
 use super::place::{MOST_TAPS, elements};
 use super::pool::Geometry;
-use super::resize::{interpolation, unsupported};
+use super::resize::interpolation;
 use super::slice::part_of;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -36,7 +36,13 @@ fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
         "zeros" => GridPadding::Constant,
         "border" => GridPadding::Border,
         "reflection" => GridPadding::Reflect,
-        other => return Err(unsupported("padding_mode", other)),
+        other => {
+            return Err(Refusal::word(
+                "padding_mode",
+                other,
+                &["zeros", "border", "reflection"],
+            ));
+        }
     };
     let coordinates = match n.flag("align_corners")? {
         true => GridCoordinates::AlignCorners,
@@ -117,12 +123,18 @@ fn roi_align(n: &mut Node<'_, '_, '_>) -> One {
     let half_pixel = match n.word("coordinate_transformation_mode")?.unwrap_or(default) {
         "half_pixel" => true,
         "output_half_pixel" => false,
-        other => return Err(unsupported("coordinate_transformation_mode", other)),
+        other => {
+            return Err(Refusal::word(
+                "coordinate_transformation_mode",
+                other,
+                &["half_pixel", "output_half_pixel"],
+            ));
+        }
     };
     let takes_largest = match n.word("mode")?.unwrap_or("avg") {
         "avg" => false,
         "max" => true,
-        other => return Err(unsupported("mode", other)),
+        other => return Err(Refusal::word("mode", other, &["avg", "max"])),
     };
     let scale = n.float("spatial_scale")?.unwrap_or(1.0);
     let bins = [n.int("output_height")?, n.int("output_width")?].map(|own| own.unwrap_or(1));

@@ -102,21 +102,15 @@ fn grouped(n: &mut Node<'_, '_, '_>) -> Many {
 ///
 /// What is asked for beyond the attention itself.
 fn unsupported(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
-    let refused = |what: &str| {
-        Err(Refusal::unsupported(
-            format!("{what} is not supported"),
-            "export the model without it, or with the standard operator `Attention`",
-        ))
-    };
-    if n.int("smooth_softmax")?.unwrap_or(0) > 0 || n.given(11).is_some() {
-        return refused("a smooth softmax");
+    const HELP: &str = "export the model without it, or with the standard operator `Attention`";
+    n.unset(&["qk_output"], HELP)?;
+    if let Some(found) = n.int("smooth_softmax")?.filter(|own| *own > 0) {
+        return Err(Refusal::value("smooth_softmax", found, 0).help(HELP));
     }
-    if n.int("qk_output")?.unwrap_or(0) != 0 {
-        return refused("`qk_output`");
-    }
+    n.left_out(11, HELP)?;
     for name in ["k_quant_type", "v_quant_type"] {
-        if n.word(name)?.is_some_and(|own| own != "NONE") {
-            return refused("a cache of quantised numbers");
+        if let Some(found) = n.word(name)?.filter(|own| *own != "NONE") {
+            return Err(Refusal::word(name, found, &["NONE"]).help(HELP));
         }
     }
     n.ignore("kv_cache_bit_width");

@@ -51,6 +51,7 @@ pub(crate) use resize::reads_as;
 
 use crate::import::emit::One;
 use crate::import::node::Node;
+use crate::import::ranks::RankRule;
 use crate::import::value::Value;
 
 /// The last version of ONNX's own operator set that rows were checked against.
@@ -78,8 +79,8 @@ pub(crate) struct Operator {
     /// The versions of its set that changed it, the first one that is supported first.
     since: &'static [i64],
     import: Import,
-    /// Whether the elements of the result are elements of its inputs.
-    pub moves: bool,
+    /// The number of its first inputs whose elements are those of the result; 0 for an operator that computes.
+    pub moves: usize,
     /// Whether nodes stay though all that they read is known: what reads them looks for the operator.
     pub stays: bool,
 }
@@ -103,7 +104,7 @@ impl Operator {
             name,
             since,
             import,
-            moves: false,
+            moves: 0,
             stays: false,
         }
     }
@@ -136,10 +137,15 @@ impl Operator {
         Operator::new(name, since, Import::Values(import))
     }
 
-    /// The same operator, whose result has elements of its inputs.
+    /// The same operator, whose result has elements of its first input.
     const fn moving(self) -> Operator {
+        Operator { moves: 1, ..self }
+    }
+
+    /// The same operator, whose result has elements of all of its inputs.
+    const fn moving_all(self) -> Operator {
         Operator {
-            moves: true,
+            moves: usize::MAX,
             ..self
         }
     }
@@ -160,6 +166,22 @@ impl Operator {
     /// Whether it is a function of our writer, whose body in a model is for other readers.
     pub fn is_own(&self) -> bool {
         self.domain == OWN
+    }
+
+    /// How the rank of its first result follows from its inputs.
+    pub fn rank_rule(&self) -> RankRule {
+        match self.import {
+            Import::Scalar(function) if function.arity() == 1 => RankRule::First,
+            Import::Scalar(_) => RankRule::Broadcast,
+            Import::One(_) | Import::Many(_) | Import::Values(_) if self.domain != ONNX => {
+                RankRule::Other
+            }
+            Import::One(_) | Import::Many(_) | Import::Values(_) => match self.name {
+                name if KEEP_RANK.contains(&name) => RankRule::First,
+                name if BROADCAST.contains(&name) => RankRule::Broadcast,
+                _ => RankRule::Other,
+            },
+        }
     }
 
     /// Whether it is imported as this scalar function.
@@ -201,6 +223,61 @@ impl Operator {
         Ok(values.into_iter().map(Value::Op).collect())
     }
 }
+
+/// Operators that are not scalar functions and whose first result has the rank of their first input.
+const KEEP_RANK: &[&str] = &[
+    "Cast",
+    "CastLike",
+    "Celu",
+    "Clip",
+    "Dropout",
+    "Elu",
+    "Gelu",
+    "HardSigmoid",
+    "HardSwish",
+    "Hardmax",
+    "Identity",
+    "IsInf",
+    "IsNaN",
+    "LayerNormalization",
+    "LeakyRelu",
+    "LogSoftmax",
+    "Mish",
+    "Pad",
+    "Reciprocal",
+    "Relu",
+    "Selu",
+    "Slice",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Split",
+    "Swish",
+    "ThresholdedRelu",
+    "Tile",
+    "Transpose",
+    "Trilu",
+];
+
+/// Operators that are not scalar functions and that broadcast their inputs to one shape.
+const BROADCAST: &[&str] = &[
+    "Add",
+    "BitShift",
+    "Div",
+    "Equal",
+    "Greater",
+    "GreaterOrEqual",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "Mean",
+    "Min",
+    "Mod",
+    "Mul",
+    "Pow",
+    "Sub",
+    "Sum",
+];
 
 /// The rows, by family.
 const FAMILIES: &[&[Operator]] = &[
@@ -302,6 +379,19 @@ mod tests {
             assert!(!row.since.is_empty(), "{}", row.name);
             let same = |other: &&Operator| (other.domain, other.name) == (row.domain, row.name);
             assert!(!rows[at + 1..].iter().any(same), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn operators_with_a_rank_rule_have_rows() {
+        let names = KEEP_RANK.iter().chain(BROADCAST);
+        for &name in names.clone() {
+            assert!(find(ONNX, name).is_some(), "{name}");
+            assert_eq!(
+                names.clone().filter(|own| **own == name).count(),
+                1,
+                "{name}"
+            );
         }
     }
 }

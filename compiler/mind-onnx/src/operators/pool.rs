@@ -142,18 +142,17 @@ impl Geometry {
                     let total = match stride {
                         1 => geometry.reach(at) - 1,
                         _ => {
-                            let extent = n.e.extent(x, 2 + at)?;
+                            let Some(extent) = n.e.dims(x)[2 + at].fixed() else {
+                                geometry.same_of_any(n, x, at, auto)?;
+                                continue;
+                            };
                             let last = extent.saturating_add(stride - 1) / stride - 1;
                             let end = last.saturating_mul(stride);
                             let end = end.saturating_add(geometry.reach(at));
                             end.saturating_sub(extent).max(0)
                         }
                     };
-                    let low = if auto == "SAME_UPPER" {
-                        total / 2
-                    } else {
-                        total - total / 2
-                    };
+                    let low = before(auto, total);
                     (geometry.low[at], geometry.high[at]) = (low, total - low);
                 }
             }
@@ -185,11 +184,50 @@ impl Geometry {
         }
     }
 
+    /// Pads a dimension whose extent only a run knows as `auto` says, where that needs no extent: with at most this much
+    /// after it, the last window is that of ⌈extent / stride⌉ for every extent.
+    ///
+    /// # Errors
+    ///
+    /// E4105 if the pads before it depend on the extent.
+    fn same_of_any(
+        &mut self,
+        n: &Node<'_, '_, '_>,
+        x: ValueId,
+        at: usize,
+        auto: &str,
+    ) -> Result<(), Refusal> {
+        let (stride, reach) = (self.strides[at], self.reach(at));
+        // The extent is a multiple of the stride less `short`.
+        let total = |short: i64| short.saturating_add(reach).saturating_sub(stride).max(0);
+        let (least, most) = (total(0), total(stride - 1));
+        let low = before(auto, most);
+        if before(auto, least) != low {
+            let what = format!(
+                "dimension {} of {}, on which the padding of \"{auto}\" with stride {stride} depends,",
+                2 + at,
+                n.e.g().type_text(x)
+            );
+            return Err(Refusal::not_constant(what, "is not known")
+                .help("`--dim NAME=EXTENT` gives an extent of an input; or export the model with explicit `pads`"));
+        }
+        (self.low[at], self.high[at]) = (low, most - low);
+        Ok(())
+    }
+
     /// Pads further, so that the last window that starts inside of the input and its first pad is whole.
     fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refusal> {
         for at in 0..self.window.len() {
-            let extent = n.e.extent(x, 2 + at)?;
             let (stride, reach) = (self.strides[at], self.reach(at));
+            // No window starts after the input for any extent, so that the last one is that of the rounded number.
+            let raised = self.high[at].saturating_add(stride - 1);
+            let Some(extent) = n.e.dims(x)[2 + at].fixed() else {
+                if raised >= reach {
+                    n.e.extent(x, 2 + at)?;
+                }
+                self.high[at] = raised;
+                continue;
+            };
             let inside = extent.saturating_add(self.low[at]);
             let room = inside.saturating_add(self.high[at]).saturating_sub(reach);
             let mut last = room.saturating_add(stride - 1).div_euclid(stride);
@@ -211,6 +249,15 @@ impl Geometry {
             low: whole(&self.low, 0),
             high: whole(&self.high, 0),
         }
+    }
+}
+
+/// How much of a padding comes before a dimension.
+fn before(auto: &str, total: i64) -> i64 {
+    if auto == "SAME_UPPER" {
+        total / 2
+    } else {
+        total - total / 2
     }
 }
 

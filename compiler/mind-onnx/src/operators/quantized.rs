@@ -184,12 +184,14 @@ fn gemm(n: &mut Node<'_, '_, '_>) -> One {
 fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
     n.ignore("accuracy_level");
-    if n.flag("weight_prepacked")? || n.given(4).is_some() {
-        return Err(Refusal::unsupported(
-            "`weight_prepacked` and `g_idx` are not supported",
-            "quantise the model without an order of its columns (`act_order=False`)",
-        ));
-    }
+    n.unset(
+        &["weight_prepacked"],
+        "store the weights as the quantiser writes them",
+    )?;
+    n.left_out(
+        4,
+        "quantise the model without an order of its columns (`act_order=False`)",
+    )?;
     let size = |name: &'static str| -> Result<i64, Refusal> {
         let own = n.positive(name)?;
         match own < 1 << 31 {

@@ -178,7 +178,7 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     };
     let wanted = kind.activations();
     let names = names.unwrap_or_else(|| wanted.repeat(directions.len()));
-    let activations = Activation::list(&names, alpha, beta)?;
+    let activations = Activation::list(n, &names, alpha, beta)?;
     if activations.len() != wanted.len() * directions.len() {
         let expected = wanted.len() * directions.len();
         let reason = format!("{} for each direction", wanted.len());

@@ -15,12 +15,13 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, declared_rank, few_outputs, of_module, promised, scan, yielded};
+use super::control::{Values, few_outputs, of_module, promised, scan, stacked, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::{Body, Captures};
+use crate::import::ranks::declared_rank;
+use crate::import::region::{Body, Captures, RegionOp};
 use crate::import::scope::read_names;
 use crate::import::value::Value;
 use crate::proto::GraphProto;
@@ -153,6 +154,7 @@ fn counted<'a>(
         for (at, before) in own.iter().enumerate() {
             values[at] = of_rank(e, body, at, values[at], *before)?;
         }
+        stack_all(e, body, states, &mut values)?;
         Ok(values)
     });
     let counts = (states, states + outputs);
@@ -181,6 +183,7 @@ fn yields<'a>(
     let captures = Captures::of(n, &[body])?;
     let [_, goes] = ends(n)?;
     let place = n.e.tensor(&Tensor::scalar(0i64));
+    let states = carried.len();
     let operands = [&[place, goes], carried].concat();
     let attrs = While::attrs(operands.len() as i64);
     let mut found = Vec::new();
@@ -189,19 +192,19 @@ fn yields<'a>(
         let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
         let values = yielded(&values, e)?;
-        let values = values.get(1..).unwrap_or_default();
+        let mut values = values.get(1..).unwrap_or_default().to_vec();
+        stack_all(e, body, states, &mut values)?;
         found.extend(values.iter().map(|own| e.g().ty(*own).to_owned()));
         Ok(arguments.to_vec())
     });
     let mut bodies = [test, step];
-    let results = n.closed(
-        While::DEF,
-        &attrs,
-        &operands,
-        operands.len(),
-        &mut bodies,
-        &captures,
-    )?;
+    let op = RegionOp {
+        def: While::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: operands.len(),
+    };
+    let results = n.closed(op, &mut bodies, &captures)?;
     drop(bodies);
     if let Some(op) = results.first().and_then(|own| n.e.g().defining_op(*own)) {
         n.e.b.graph.erase(op);
@@ -263,21 +266,36 @@ fn conditional<'a>(
         for (at, value) in values[2..inner].iter_mut().enumerate() {
             *value = of_rank(e, body, at, *value, own[2 + at])?;
         }
+        stack_all(e, body, inner - 2, &mut values[2..])?;
         for (row, &stack) in values[inner..].iter_mut().zip(stacks) {
             let one = ExpandDims::with(&[0]).build(e, *row)?;
             *row = e.concat(&[stack, one], 0)?;
         }
         Ok(values)
     });
-    let results = n.looped(
-        (While::DEF, &attrs),
-        &operands,
-        states,
-        &mut [test, step],
-        &captures,
-        Carried::new(states, 1),
-    )?;
+    let op = RegionOp {
+        def: While::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: states,
+    };
+    let carried = Carried::new(states, 1);
+    let results = n.looped(op, &mut [test, step], &captures, carried)?;
     of_module(results[2..].to_vec())
+}
+
+/// Gives the values after the first `states`, which a loop stacks, the extents that its graph declares.
+fn stack_all(
+    e: &mut Emit<'_>,
+    body: &GraphProto,
+    states: usize,
+    values: &mut [ValueId],
+) -> Result<(), Refusal> {
+    let outputs = body.output.iter().skip(1);
+    for (value, output) in values.iter_mut().zip(outputs).skip(states) {
+        *value = stacked(e, output, *value)?;
+    }
+    Ok(())
 }
 
 /// What a step yields for carried value `at`. Models mix up one element and a list of one, which only their types tell apart: if the

@@ -2,32 +2,46 @@
 
 use mind_convert::Refusal;
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
+use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
 use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
 
 use super::Operator;
-use crate::import::emit::One;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
+use crate::import::value::{Extent, Value};
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
 ];
 
-pub(super) fn unsupported(name: &str, word: &str) -> Refusal {
-    let expected = match name {
-        "mode" => "a mode that the operator has",
-        _ => "a word that the operator has",
-    };
-    Refusal::value(name, format_args!("\"{word}\""), expected)
-}
+/// The words of `mode`; those that begin with `bi` are older.
+const MODES: &[&str] = &["nearest", "linear", "cubic", "bilinear", "bicubic"];
+
+/// The words of `coordinate_transformation_mode`.
+const COORDINATES: &[&str] = &[
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+];
+
+/// The words of `nearest_mode`.
+const ROUNDINGS: &[&str] = &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
+
+/// The words of `keep_aspect_ratio_policy`.
+const POLICIES: &[&str] = &["stretch", "not_larger", "not_smaller"];
 
 pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
         "cubic" | "bicubic" => Interpolation::Cubic,
-        other => return Err(unsupported("mode", other)),
+        other => return Err(Refusal::word("mode", other, MODES)),
     })
 }
 
@@ -164,6 +178,23 @@ struct How {
 }
 
 impl How {
+    /// Whether a whole scale repeats each element as often.
+    fn repeats(&self) -> bool {
+        let is_rounded = matches!(self.rounding, Rounding::PreferFloor | Rounding::PreferCeil);
+        self.mode == Interpolation::Nearest
+            && match self.coordinates {
+                Coordinates::Asymmetric => self.rounding == Rounding::Floor,
+                Coordinates::HalfPixel
+                | Coordinates::PytorchHalfPixel
+                | Coordinates::HalfPixelSymmetric => is_rounded,
+                Coordinates::AlignCorners
+                | Coordinates::Crop
+                | Coordinates::AlignCentre
+                | Coordinates::Offset
+                | Coordinates::MilDefault => false,
+            }
+    }
+
     /// Coordinates `o / s`, rounded down, as before opset 11.
     fn asymmetric(mode: Interpolation) -> How {
         How {
@@ -196,10 +227,17 @@ impl How {
 }
 
 fn resize(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let shape = n.e.shape(x)?;
+    let mut x = n.input(0)?;
     let how = How::of(n)?;
-    let target = target(n, &shape)?;
+    let shape = match how.coordinates {
+        // The region has numbers for all axes.
+        Coordinates::Crop => n.e.shape(x)?,
+        _ => extents(&n.e, x),
+    };
+    let (target, repeats) = target(n, x, &shape, how.repeats())?;
+    for (axis, times) in repeats {
+        x = repeated(&mut n.e, x, axis, times)?;
+    }
     if how.coordinates == Coordinates::Crop {
         let region = n.floats_in(1)?.unwrap_or_default();
         let count = target.axes.len();
@@ -228,8 +266,102 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     resized(n, x, &target, &how)
 }
 
-/// The sizes or scales that a node asks for, along the axes that it names.
-fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
+/// The extent of a dimension that only a run knows.
+const OPEN: i64 = -1;
+
+/// The extents of `x`, with [`OPEN`] for those that are not known.
+fn extents(e: &Emit<'_>, x: ValueId) -> Vec<i64> {
+    let dims = e.dims(x).into_iter();
+    dims.map(|dim| dim.fixed().unwrap_or(OPEN)).collect()
+}
+
+/// Axes of unknown extent along which each element is repeated, and how often.
+type Repeats = Vec<(usize, i64)>;
+
+/// Takes the scales of axes of unknown extent from `axes` and `scales`: 1 leaves the axis as it is, and another whole
+/// number repeats each element where `repeats` says that the mode does so.
+///
+/// # Errors
+///
+/// E4105 for any other scale of such an axis.
+fn without_open(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    (axes, scales): (Vec<i64>, Vec<f64>),
+    repeats: bool,
+) -> Result<(Vec<i64>, Vec<f64>, Repeats), Refusal> {
+    let (mut kept, mut found) = ((Vec::new(), Vec::new()), Vec::new());
+    for (axis, scale) in axes.into_iter().zip(scales) {
+        let at = axis as usize;
+        let is_open = n.e.dims(x)[at].fixed().is_none();
+        if is_open && scale == 1.0 {
+            continue;
+        }
+        if is_open && repeats && scale.fract() == 0.0 && (1.0..MOST_REPEATS).contains(&scale) {
+            found.push((at, scale as i64));
+            continue;
+        }
+        n.e.extent(x, at)?;
+        kept.0.push(axis);
+        kept.1.push(scale);
+    }
+    Ok((kept.0, kept.1, found))
+}
+
+/// The first scale that is not taken as a number of repeats.
+const MOST_REPEATS: f64 = 65536.0;
+
+/// `x` with each element along an axis `times` times.
+fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
+    let own = e.extents_of(x);
+    let (mut wide, mut whole) = (own.clone(), own.clone());
+    wide.insert(axis + 1, Extent::Known(times));
+    whole[axis] = e.times(own[axis], Extent::Known(times))?;
+    let apart = ExpandDims::with(&[axis as i64 + 1]).build(e, x)?;
+    let wide = e.broadcast_extents(apart, &wide)?;
+    e.reshape_extents(wide, &whole)
+}
+
+/// The sizes in input `at` along `axes`, without the axes that keep an extent of `x` which only a run knows.
+fn known_sizes(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    axes: Vec<i64>,
+    at: usize,
+) -> Result<Option<(Vec<i64>, Vec<i64>)>, Refusal> {
+    let Some(Value::Extents(list)) = n.given(at) else {
+        let sizes = n.ints_in(at)?.filter(|own| !own.is_empty());
+        return Ok(sizes.map(|sizes| (axes, sizes)));
+    };
+    if list.elements.len() != axes.len() {
+        return Err(wrong_sizes(list.elements.len(), axes.len()));
+    }
+    let stays = |axis: i64, size: Extent| {
+        let own = n.e.extent_at(x, axis as usize);
+        own == size || matches!(own.dim(), Dim::Symbol(_)) && own.dim() == size.dim()
+    };
+    let pairs = axes.into_iter().zip(list.elements.iter().copied());
+    let pairs = pairs.filter(|&(axis, size)| !stays(axis, size));
+    let (axes, sizes): (Vec<i64>, Vec<Option<i64>>) =
+        pairs.map(|(axis, size)| (axis, size.dim().fixed())).unzip();
+    match sizes.into_iter().collect::<Option<Vec<i64>>>() {
+        Some(sizes) => Ok(Some((axes, sizes))),
+        // The refusal of sizes that only a run knows.
+        None => n.ints_in(at).map(|_| None),
+    }
+}
+
+fn wrong_sizes(found: usize, expected: usize) -> Refusal {
+    Refusal::length("sizes", found, expected, "1 for each resized axis")
+}
+
+/// The sizes or scales that a node asks for, along the axes that it names, and repeats along further ones.
+fn target(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    shape: &[i64],
+    repeats: bool,
+) -> Result<(Target, Repeats), Refusal> {
     let axes = match n.ints("axes")? {
         Some(axes) => {
             let axes = axes
@@ -246,14 +378,22 @@ fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
         (2, 3)
     };
     let scales = n.floats_in(scales_at)?.filter(|own| !own.is_empty());
-    let sizes = n.ints_in(sizes_at)?.filter(|own| !own.is_empty());
+    let count = axes.len();
+    let sizes = known_sizes(n, x, axes.clone(), sizes_at)?;
     match (scales, sizes) {
-        (Some(scales), None) => Target::scaled(axes, shape, &scales),
-        (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, shape, sizes),
-        (None, Some(sizes)) => {
-            let reason = "1 for each resized axis";
-            Err(Refusal::length("sizes", sizes.len(), axes.len(), reason))
+        (Some(scales), None) if scales.len() == count => {
+            let (axes, scales, repeats) = without_open(n, x, (axes, scales), repeats)?;
+            Ok((Target::scaled(axes, shape, &scales)?, repeats))
         }
+        (Some(scales), None) => Target::scaled(axes, shape, &scales).map(|own| (own, Vec::new())),
+        (None, Some((axes, sizes))) if sizes.len() == axes.len() => {
+            if policy != "stretch" {
+                // The ratio is one of all extents.
+                n.e.shape(x)?;
+            }
+            Ok((aspect(policy, axes, shape, sizes)?, Vec::new()))
+        }
+        (None, Some((axes, sizes))) => Err(wrong_sizes(sizes.len(), axes.len())),
         (Some(_), Some(_)) => Err(Refusal::parts(
             "the node",
             "`scales` and `sizes`",
@@ -333,7 +473,13 @@ fn coordinates(word: &str) -> Result<Coordinates, Refusal> {
         "asymmetric" => Coordinates::Asymmetric,
         "align_corners" => Coordinates::AlignCorners,
         "tf_crop_and_resize" => Coordinates::Crop,
-        other => return Err(unsupported("coordinate_transformation_mode", other)),
+        other => {
+            return Err(Refusal::word(
+                "coordinate_transformation_mode",
+                other,
+                COORDINATES,
+            ));
+        }
     })
 }
 
@@ -343,7 +489,7 @@ fn rounding(word: &str) -> Result<Rounding, Refusal> {
         "round_prefer_ceil" => Rounding::PreferCeil,
         "floor" => Rounding::Floor,
         "ceil" => Rounding::Ceil,
-        other => return Err(unsupported("nearest_mode", other)),
+        other => return Err(Refusal::word("nearest_mode", other, ROUNDINGS)),
     })
 }
 
@@ -363,7 +509,7 @@ fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Resul
         }
         "not_larger" => ratios.fold(f64::INFINITY, f64::min),
         "not_smaller" => ratios.fold(0.0, f64::max),
-        other => return Err(unsupported("keep_aspect_ratio_policy", other)),
+        other => return Err(Refusal::word("keep_aspect_ratio_policy", other, POLICIES)),
     };
     let sizes = axes
         .iter()
@@ -377,8 +523,8 @@ fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Resul
 
 /// Nearest elements, rounded down, until opset 10.
 fn upsample(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let shape = n.e.shape(x)?;
+    let mut x = n.input(0)?;
+    let shape = extents(&n.e, x);
     let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
     let scales = match n.opset {
         ..9 => n
@@ -387,12 +533,20 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
         _ => n.floats_in(1)?,
     };
     let scales = scales.ok_or_else(|| Refusal::missing("scales"))?;
-    let axes = (0..shape.len() as i64).collect();
+    let mut axes: Vec<i64> = (0..shape.len() as i64).collect();
+    let how = How::asymmetric(mode);
+    let (mut scales, mut repeats) = (scales, Vec::new());
+    if scales.len() == axes.len() {
+        (axes, scales, repeats) = without_open(n, x, (axes, scales), how.repeats())?;
+    }
     let target = Target::scaled(axes, &shape, &scales)?.changed(&shape);
+    for (axis, times) in repeats {
+        x = repeated(&mut n.e, x, axis, times)?;
+    }
     if target.axes.is_empty() {
         return Ok(x);
     }
-    resized(n, x, &target, &How::asymmetric(mode))
+    resized(n, x, &target, &how)
 }
 
 #[cfg(test)]

@@ -41,11 +41,17 @@ fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
     }
     let value = Tensor::new(Vec::new(), value.tensor().buffer().clone());
     let value = n.e.tensor(&value);
-    match known_dims(n, 0) {
-        Some(dims) => Ok(BroadcastTo::with(&dims).build(&mut n.e, value)?),
-        None => {
+    match n.dims_in(0).ok() {
+        Some(dims) if !dims.contains(&Dim::Dynamic) => {
+            Ok(BroadcastTo::with(&dims).build(&mut n.e, value)?)
+        }
+        dims => {
             let extents = n.input(0)?;
-            broadcast(&mut n.e, value, extents)
+            let dims = match dims {
+                Some(dims) => dims,
+                None => open(&n.e, extents)?,
+            };
+            Ok(DynamicBroadcastTo::with(&dims).build(&mut n.e, value, extents)?)
         }
     }
 }
@@ -137,7 +143,7 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         }
     }
     let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
-    if dims.iter().filter(is_open).count() > 1 {
+    if dims.iter().filter(is_open).count() > 1 || has_foreign(n, x) {
         let extents = n.input(1)?;
         for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
             *dim = Dim::Dynamic;
@@ -145,6 +151,17 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         return reshape_at_run_time(&mut n.e, x, extents, &dims, keeps_zero);
     }
     n.e.reshape(x, &dims)
+}
+
+/// Whether the shape has a number that only a run knows and that is not an extent of `x`, so that the run must check that
+/// `x` has as many elements.
+fn has_foreign(n: &Node<'_, '_, '_>, x: ValueId) -> bool {
+    let Some(Value::Extents(list)) = n.given(1) else {
+        return false;
+    };
+    let own = n.e.extents_of(x);
+    let is_foreign = |extent: &Extent| extent.dim() == Dim::Dynamic && !own.contains(extent);
+    list.elements.iter().any(is_foreign)
 }
 
 /// The extent that -1 stands for in a shape whose open extents are all that `x` has.
@@ -157,7 +174,7 @@ fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     for &extent in &wanted.elements {
         match extent {
             Extent::Known(-1) => {}
-            Extent::Known(0) => return None,
+            Extent::Known(0) | Extent::Given(_) => return None,
             Extent::Known(known) => taken = taken.checked_mul(known)?,
             open => {
                 let at = own.iter().position(|own| *own == open)?;
@@ -167,7 +184,7 @@ fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     }
     let all = own.iter().try_fold(1i64, |all, extent| match extent {
         Extent::Known(known) => all.checked_mul(*known),
-        Extent::Of(..) | Extent::Computed(_) => None,
+        Extent::Of(..) | Extent::Computed(_) | Extent::Given(_) => None,
     })?;
     (taken > 0 && all % taken == 0).then_some(all / taken)
 }

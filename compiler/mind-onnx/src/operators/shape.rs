@@ -13,13 +13,13 @@ use mind_ir::ValueId;
 use mind_ir::attr::OPEN_END;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::{DType, Dim, MAX_RANK};
 
 use super::Operator;
 use super::normalize::training_step;
-use super::runtime_shape::{Align, own_extents, replaced};
+use super::runtime_shape::{Align, own_extents};
 use crate::import::emit::{Emit, One};
-use crate::import::node::Node;
+use crate::import::node::{Node, integers};
 use crate::import::value::{Extent, Extents, Value};
 use crate::tensor::Constant;
 
@@ -40,13 +40,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze).moving(),
     Operator::one("Transpose", &[1, 13, 21, 23, 24, 25], transpose).moving(),
     Operator::one("Tile", &[6, 13], tile).moving(),
-    Operator::one("Concat", &[4, 11, 13], |n| {
-        let all = n.all()?;
-        let axis = n.int("axis")?.ok_or_else(|| Refusal::missing("axis"))?;
-        let axis = n.e.axis(axis, n.e.rank(all[0]))?;
-        n.e.concat(&all, axis)
-    })
-    .moving(),
+    Operator::values("Concat", &[4, 11, 13], concat).moving_all(),
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
 ];
 
@@ -202,6 +196,57 @@ fn flatten(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape(x, &shape)
 }
 
+fn concat(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
+    let axis = n.int("axis")?.ok_or_else(|| Refusal::missing("axis"))?;
+    if let Some(list) = joined(n, axis)? {
+        return Ok(vec![Value::Extents(Rc::new(list))]);
+    }
+    let all = n.all()?;
+    let axis = n.e.axis(axis, n.e.rank(all[0]))?;
+    Ok(vec![Value::Op(n.e.concat(&all, axis)?)])
+}
+
+/// The most elements of a list of which some are known and some are not.
+const MOST_JOINED: usize = MAX_RANK;
+
+/// The concatenation of short lists of `i64` some of whose elements are known, so that the known ones stay known; `None`
+/// for other inputs.
+fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusal> {
+    let mut elements = Vec::new();
+    let mut is_some_known = false;
+    for value in n.inputs {
+        match value {
+            Some(Value::Known(list)) if list.dtype == DType::I64 && list.shape.len() == 1 => {
+                is_some_known |= list.count() > 0;
+                elements.extend(integers(list).into_iter().map(Extent::Known));
+            }
+            Some(Value::Extents(list)) if list.dtype == DType::I64 && list.shape.len() == 1 => {
+                is_some_known = true;
+                elements.extend(&list.elements);
+            }
+            Some(Value::Op(value))
+                if n.e.dtype(*value) == DType::I64 && n.e.dims(*value) == [Dim::Fixed(1)] =>
+            {
+                elements.push(Extent::Given(*value));
+            }
+            Some(Value::Known(_) | Value::Extents(_) | Value::Op(_)) | None => return Ok(None),
+        }
+        if elements.len() > MOST_JOINED {
+            return Ok(None);
+        }
+    }
+    let is_given = elements.iter().any(|own| matches!(own, Extent::Given(_)));
+    if !is_some_known || !is_given {
+        return Ok(None);
+    }
+    n.e.axis(axis, 1)?;
+    Ok(Some(Extents {
+        dtype: DType::I64,
+        shape: vec![elements.len()],
+        elements,
+    }))
+}
+
 /// The axes of an operator that took them as an attribute before opset 13, counted from the front.
 fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> {
     let Some(axes) = n.ints_since(13, "axes", 1)? else {
@@ -220,7 +265,7 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     if axes.is_empty() {
         return Ok(x);
     }
-    let is_open = |axis: &i64| dims[*axis as usize] == Dim::Dynamic;
+    let is_open = |axis: &i64| dims[*axis as usize].fixed().is_none();
     let x = match axes.iter().any(is_open) {
         true => ones_at_run_time(&mut n.e, x, &axes)?,
         false => x,
@@ -228,42 +273,63 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
 }
 
-/// `x` without the dimensions of extent 1. One whose extent is not known here stays, and a run checks that it is not 1,
-/// because the rank of a value is known before the run.
+/// `x` without the dimensions of extent 1. The declared rank of the result decides whether those whose extent only a run
+/// knows are kept or dropped, and the run checks their extents; without a declaration they are kept.
+///
+/// # Errors
+///
+/// A declared rank that drops some of them, because it leaves open which.
 fn squeeze_ones(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
-    let dims = n.e.dims(x).into_iter().enumerate();
-    let ones: Vec<i64> = dims
-        .filter(|(_, dim)| *dim == Dim::Fixed(1))
-        .map(|(axis, _)| axis as i64)
-        .collect();
-    let rest = match &ones[..] {
+    let rest = match &axes_where(&n.e.dims(x), |dim| dim == Dim::Fixed(1))[..] {
         [] => x,
         ones => Squeeze::with(ones).build(&mut n.e, x)?,
     };
     let left = n.e.dims(rest);
-    if left.iter().all(|dim| dim.fixed().is_some()) {
+    let open = axes_where(&left, |dim| dim.fixed().is_none());
+    if open.is_empty() {
         return Ok(rest);
     }
     let ty = n.e.g().type_text(x);
-    n.warn(format!(
-        "without `axes` it drops each dimension of extent 1, and some extents of {ty} are not known here: a run in which \
-         one of them is 1 fails; `axes`, or `--dim` for dimensions of inputs, says which are dropped"
-    ));
+    let declared = n.proto.output.first().and_then(|own| n.scope.rank(own));
+    match declared {
+        Some(rank) if rank == left.len() => {}
+        Some(rank) if rank + open.len() == left.len() => {
+            let ones = ones_at_run_time(&mut n.e, rest, &open)?;
+            return Ok(Squeeze::with(&open).build(&mut n.e, ones)?);
+        }
+        Some(rank) if rank < left.len() && rank + open.len() > left.len() => {
+            let expected = format!(
+                "the dimensions of {ty} that are dropped, because its result is declared with rank {rank}, which leaves \
+                 open which of the {} dimensions of unknown extent these are",
+                open.len()
+            );
+            return Err(Refusal::value("axes", "left out", expected)
+                .help("give the node its `axes`, or dimensions of inputs their extents: `--dim NAME=EXTENT`"));
+        }
+        Some(_) | None => n.warn(format!(
+            "without `axes` it drops each dimension of extent 1, and some extents of {ty} are not known here: these \
+             dimensions are kept, and a run in which one of them is 1 fails; `axes`, a declared shape of the result, or \
+             `--dim` for dimensions of inputs, says which are dropped"
+        )),
+    }
     let extents = own_extents(&mut n.e, rest, left.len(), Align::First)?;
-    let refused = n.e.number(DType::I64, REFUSED_EXTENT);
-    let extents = replaced(&mut n.e, extents, 1.0, refused)?;
-    Ok(DynamicReshape::with(&left).build(&mut n.e, rest, extents)?)
+    let kept = DynamicReshape::with(&left).refuse_ones(true);
+    Ok(kept.build(&mut n.e, rest, extents)?)
 }
 
-/// An extent that no tensor has, with which a reshape fails in the run.
-const REFUSED_EXTENT: f64 = -1.0;
+/// The axes of the dimensions that `is_wanted` admits.
+fn axes_where(dims: &[Dim], is_wanted: impl Fn(Dim) -> bool) -> Vec<i64> {
+    let axes = dims.iter().enumerate();
+    let axes = axes.filter(|(_, dim)| is_wanted(**dim));
+    axes.map(|(axis, _)| axis as i64).collect()
+}
 
 /// `x`, whose dimensions `axes` have an extent of 1, which a run checks of those that only it knows.
 fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {
     let mut dims = e.dims(x);
     for &axis in axes {
         let dim = &mut dims[axis as usize];
-        if *dim == Dim::Dynamic {
+        if dim.fixed().is_none() {
             *dim = Dim::Fixed(1);
         }
     }

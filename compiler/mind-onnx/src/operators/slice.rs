@@ -204,6 +204,15 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         if cut.is_whole() {
             continue;
         }
+        if cut.step < 0 && (cut.end == i64::MAX || cut.end == i64::from(i32::MAX)) {
+            n.warn(format!(
+                "along axis {axis} it ends at {} with step {}, so that it has no elements, as the standard says; ONNX \
+                 Runtime takes that end for the first element: write {} for it",
+                cut.end,
+                cut.step,
+                i64::MIN
+            ));
+        }
         let extent = match n.e.dims(x)[axis] {
             Dim::Fixed(extent) => extent,
             Dim::Symbol(_) => {
@@ -273,8 +282,10 @@ fn cut_at_run_time(
     step: i64,
 ) -> One {
     let size = e.extent_value(x, axis)?;
-    let [start, end] = bounds.map(|own| place_inside(e, own, size, step > 0));
-    let (start, end) = (start?, end?);
+    let [start, end] = bounds;
+    let start = place_inside(e, start, size, (0.0, step > 0))?;
+    let least = if step > 0 { 0.0 } else { -1.0 };
+    let end = place_inside(e, end, size, (least, step > 0))?;
     let span = match step > 0 {
         true => e.apply(ScalarFn::Sub, &[end, start])?,
         false => e.apply(ScalarFn::Sub, &[start, end])?,
@@ -290,15 +301,20 @@ fn cut_at_run_time(
     Ok(Gather::with().axis(axis as i64).build(e, x, places)?)
 }
 
-/// A place counted from the end if it is negative, moved into an axis; for negative steps between -1 and the last place.
-fn place_inside(e: &mut Emit<'_>, place: ValueId, size: ValueId, is_upward: bool) -> One {
+/// A place counted from the end if it is negative, moved into an axis: to `least` or above, and for negative steps to the
+/// last place or below.
+fn place_inside(
+    e: &mut Emit<'_>,
+    place: ValueId,
+    size: ValueId,
+    (least, is_upward): (f64, bool),
+) -> One {
     let zero = e.number(DType::I64, 0.0);
     let is_behind = Compare::with(Direction::Lt).build(e, place, zero)?;
     let behind = e.apply(ScalarFn::Add, &[place, size])?;
     let own = e.apply(ScalarFn::Select, &[is_behind, behind, place])?;
-    let shift = if is_upward { 0.0 } else { -1.0 };
-    let own = e.apply_number(ScalarFn::Maximum, own, shift)?;
-    let last = e.apply_number(ScalarFn::Add, size, shift)?;
+    let own = e.apply_number(ScalarFn::Maximum, own, least)?;
+    let last = e.apply_number(ScalarFn::Add, size, if is_upward { 0.0 } else { -1.0 })?;
     e.apply(ScalarFn::Minimum, &[own, last])
 }
 
@@ -335,7 +351,11 @@ impl Cut {
             };
             return (cut, false);
         }
-        let first = place(self.start).clamp(-1, extent - 1);
+        // The standard moves a start before the axis to its first place.
+        let first = match extent {
+            ..=0 => -1,
+            _ => place(self.start).clamp(0, extent - 1),
+        };
         let stop = place(self.end).clamp(-1, extent - 1);
         let stride = self.step.saturating_neg();
         let count = match first - stop {

@@ -65,6 +65,38 @@ fn ops_are_written_in_forms_that_runtimes_have() {
 }
 
 #[test]
+fn forms_without_a_kernel_are_noted() {
+    let notes = |dtype: &str, op: &str| -> Vec<String> {
+        let options = ExportOptions::default();
+        let written = write(&module(&unary(dtype, op)), &options).expect("a model");
+        written
+            .notes
+            .iter()
+            .map(|own| own.message.clone())
+            .collect()
+    };
+    for (dtype, op, form) in [
+        ("f64", "Erf (%0)", "`Erf` of f64"),
+        ("f64", "Tan (%0)", "`Tan` of f64"),
+        ("u64", "Sum (%0) {axes=[0]}", "`ReduceSum` of u64"),
+    ] {
+        let found = notes(dtype, op);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains(&format!("no kernel for {form}")),
+            "{found:?}"
+        );
+    }
+    for (dtype, op) in [
+        ("f32", "Erf (%0)"),
+        ("f16", "Tan (%0)"),
+        ("i64", "Relu (%0)"),
+    ] {
+        assert!(notes(dtype, op).is_empty(), "{op} of {dtype}");
+    }
+}
+
+#[test]
 fn unsigned_words_are_chosen_by_products() {
     let text = "%0 = Input {name=c} : tensor<bool[2]>\n%1 = Input {name=x} : tensor<u64[2]>\n\
                 %2 = Select (%0, %1, %1)\noutputs: %2\n";

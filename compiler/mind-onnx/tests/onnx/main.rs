@@ -2,6 +2,7 @@
 
 mod damaged;
 mod export;
+mod guard;
 mod import;
 mod kernels;
 mod model;
@@ -9,3 +10,4 @@ mod older;
 mod open;
 mod quantised;
 mod refused;
+mod windows;

@@ -40,7 +40,10 @@ pub fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
     });
     ValueInfoProto {
         name: name.to_owned(),
-        r#type: Some(TypeProto { tensor_type }),
+        r#type: Some(TypeProto {
+            tensor_type,
+            ..TypeProto::default()
+        }),
         doc_string: String::new(),
     }
 }
@@ -102,6 +105,21 @@ pub fn word(name: &str, text: &'static str) -> AttributeProto {
     AttributeProto {
         s: text.as_bytes().into(),
         ..attribute(name, AttributeType::String)
+    }
+}
+
+pub fn words(name: &str, words: &[&'static str]) -> AttributeProto {
+    let words = words.iter().map(|own| own.as_bytes().into());
+    AttributeProto {
+        strings: words.collect(),
+        ..attribute(name, AttributeType::Strings)
+    }
+}
+
+pub fn reals(name: &str, floats: &[f32]) -> AttributeProto {
+    AttributeProto {
+        floats: floats.to_vec(),
+        ..attribute(name, AttributeType::Floats)
     }
 }
 

@@ -68,6 +68,9 @@ fn cuts_move_into_an_axis_that_only_a_run_knows() {
     assert_eq!(cut(3, 0, 5, 1), [0, 1, 2]);
     assert_eq!(cut(3, 5, 9, 1), [0i64; 0]);
     assert_eq!(cut(0, 0, 1, 1), [0i64; 0]);
+    // A start before the axis is moved to its first place.
+    assert_eq!(cut(3, -7, -7, -1), [0]);
+    assert_eq!(cut(0, -7, -7, -1), [0i64; 0]);
 }
 
 #[test]
@@ -80,7 +83,93 @@ fn a_dimension_of_one_element_is_dropped_if_the_run_has_it_so() {
     };
     assert_eq!(made(4, nodes()), (vec![], vec![0]));
     let failure = of_range(0, nodes()).expect_err("nothing to squeeze");
-    assert!(failure.contains("0 against 1"), "{failure}");
+    assert!(
+        failure.contains("dimension 0 has extent 0, expected 1"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn lists_keep_elements_that_are_known_next_to_those_of_a_run() {
+    let joined = || {
+        vec![
+            node("n1 = Unsqueeze(n, [0])", vec![]),
+            node("s = Concat(n1, [1 3])", vec![int("axis", -1)]),
+        ]
+    };
+    let shape = |text: &str| {
+        let mut nodes = joined();
+        nodes.push(node(text, vec![]));
+        let own = model(graph(vec![value("n", INT64, &[])], known(), nodes, &["y"]));
+        self::text(&own)
+    };
+    let filled = shape("y = ConstantOfShape(s)");
+    assert!(filled.contains("f32[?, 1, 3]"), "{filled}");
+    let wide = shape("y = Expand(rows, s)");
+    assert!(wide.contains("i64[?, 2, 3]"), "{wide}");
+    let mut nodes = joined();
+    nodes.push(node("y = Expand(rows, s)", vec![]));
+    assert_eq!(made(1, nodes), (vec![1, 2, 3], vec![7, 7, 7, 8, 8, 8]));
+    let mut nodes = joined();
+    nodes.push(node("two = Gather(s, [-1])", vec![]));
+    nodes.push(node("y = Add(two, [1])", vec![]));
+    assert_eq!(made(1, nodes), (vec![1], vec![4]));
+}
+
+#[test]
+fn a_shape_may_copy_or_infer_an_extent_that_a_run_gives() {
+    let reshaped = |given: i64| {
+        let nodes = vec![
+            node("n1 = Unsqueeze(n, [0])", vec![]),
+            node("s = Concat(n1, [2])", vec![int("axis", 0)]),
+            node("y = Reshape(square, s)", vec![]),
+        ];
+        let mut known = known();
+        known.push(ints("square", &[2, 2], &[1, 2, 3, 4]));
+        let own = model(graph(vec![value("n", INT64, &[])], known, nodes, &["y"]));
+        let g = imported(&own).ok().expect("a module");
+        let arrays = [("n".to_owned(), Tensor::scalar(given))]
+            .into_iter()
+            .collect();
+        let bound = bind(&g, &arrays, Extents::default()).expect("its input");
+        run(&g, &bound, &RunConfig::default()).map(|own| own[0].shape().to_vec())
+    };
+    for given in [2, 0, -1] {
+        assert_eq!(reshaped(given).expect("a run"), [2, 2], "{given}");
+    }
+    assert!(reshaped(3).is_err());
+    assert!(reshaped(1).is_err());
+}
+
+#[test]
+fn the_shape_of_another_value_must_fit() {
+    let nodes = |other: &str| {
+        vec![
+            node(&format!("other = {other}"), vec![]),
+            node("s = Shape(other)", vec![]),
+            node("y = Reshape(r, s)", vec![]),
+        ]
+    };
+    let same = "Neg(r)";
+    assert_eq!(made(3, nodes(same)), (vec![3], vec![0, 1, 2]));
+    let failure = of_range(3, nodes("Slice(r, [0], [2], [0])")).expect_err("two of three");
+    assert!(
+        failure.contains("reshape changes the element count"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn numbers_of_a_run_cut_a_list_where_they_say() {
+    let nodes = || {
+        vec![
+            node("size = Shape(r)", vec![]),
+            node("y = Slice([1 3], size, [9], [0])", vec![]),
+        ]
+    };
+    assert_eq!(made(1, nodes()), (vec![1], vec![3]));
+    assert_eq!(made(0, nodes()), (vec![2], vec![1, 3]));
+    assert_eq!(made(5, nodes()), (vec![0], vec![]));
 }
 
 #[test]
@@ -222,6 +311,12 @@ fn rows_of_a_loop_that_ends_by_itself_have_extents_that_are_known() {
         graph.node[1].input.truncate(2);
         loops
     };
+    let mut declared = stacked("Neg(r)");
+    let graph = declared.graph.as_mut().expect("a graph");
+    let body = graph.node[1].attribute[0].g.as_mut().expect("a graph");
+    body.output[1] = value("t", INT64, &[Dim::Of(2)]);
+    let found = text(&declared);
+    assert!(found.contains("i64[?, 2]"), "{found}");
     let found = text(&stacked("Neg(x)"));
     assert!(found.contains("f32[?, batch, 2]"), "{found}");
     let found = problems(&stacked("Neg(r)"));

@@ -52,7 +52,7 @@ impl Body<'_> {
             (_, &Node::Input(input)) => from.input(b, input),
             (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
             (Some(place), kept @ (Node::Apply { .. } | Node::Convert { .. })) => {
-                let dtype = kept.dtype().expect("it is no input");
+                let dtype = kept.dtype().expect("not an input");
                 from.kept(b, dtype, place)
             }
             (

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         BlockMatMul::DEF,
         Form::One(|_, _| {
             Err(Refused::new(
-                "ONNX has no weights in blocks of quantised numbers",
+                "its weights are in blocks of quantised numbers, expected a matrix of numbers; dequantise them first",
             ))
         }),
     ),
@@ -79,7 +79,13 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
             .map(Dim::Fixed)
             .collect(),
         _ => {
-            let open = || Refused::new("dimensions whose extents are not known become one");
+            let open = || {
+                Refused::value(
+                    "several extents of its operand that become one",
+                    "unknown",
+                    "numbers; `--dim NAME=EXTENT` gives them",
+                )
+            };
             let has_zero = dims.contains(&Dim::Fixed(0));
             let missing = usize::from(rows.is_none()) + usize::from(columns.is_none());
             if has_zero || missing > 1 {

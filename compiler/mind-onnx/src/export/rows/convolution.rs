@@ -157,9 +157,13 @@ fn products_of(
     }
     if from.size() > 2 || products.is_none_or(|products| products > EXACT_PRODUCTS) {
         let name = operator.name;
-        return Err(Refused::new(format!("`{name}` takes no {from}")));
+        let expected = format!(
+            "floats, or integers of 8 or 16 bits with sums that f64 holds, because `{name}` takes no integers"
+        );
+        return Err(Refused::value("the dtype of its operands", from, expected));
     }
     let operands = e.cast_all(&operands, from, DType::F64)?;
+    e.note_kernel(operator.name, DType::F64);
     let own = e.node(operator, &operands, attrs)?;
     let own = e.cast(own, DType::F64, DType::I64)?;
     e.cast(own, DType::I64, to)

@@ -94,7 +94,8 @@ fn shape(function: ScalarFn) -> Shape {
 pub(in super::super) fn write(e: &mut Emit<'_>, op: OpId, function: ScalarFn) -> One {
     let operands = e.g.operands(op);
     let dtype = operands.last().map(|&last| e.dtype(last));
-    let dtype = dtype.ok_or_else(|| Refused::new("it has no operand"))?;
+    let dtype =
+        dtype.ok_or_else(|| Refused::value("the number of its operands", 0, "1 or more"))?;
     let inputs = e.operands(op);
     match shape(function) {
         Shape::Apply(operator) => e.apply(operator, dtype, &inputs, Vec::new()),
@@ -191,7 +192,11 @@ fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
         return e.apply(op::MOD, dtype, inputs, Vec::new());
     }
     let [_, divisor] = *inputs else {
-        return Err(Refused::new("it takes two operands"));
+        return Err(Refused::value(
+            "the number of its operands",
+            inputs.len(),
+            2,
+        ));
     };
     let rest = remainder(e, dtype, inputs)?;
     let zero = e.number(dtype, 0.0);

@@ -102,7 +102,11 @@ pub(super) fn within(
 /// Refuses to read from an axis without elements, which no index is inside of.
 fn check_elements(e: &Emit<'_>, data: ValueId, bounds: Bounds) -> Result<(), Refused> {
     if bounds == Bounds::Skip && e.dims(data).contains(&Dim::Fixed(0)) {
-        return Err(Refused::new("it reads from a tensor without elements"));
+        return Err(Refused::value(
+            "its operand",
+            e.g.type_text(data),
+            "elements along each axis, because no index of ONNX is left out",
+        ));
     }
     Ok(())
 }

@@ -162,7 +162,11 @@ fn split(op: Split, e: &mut Emit<'_>) -> One {
         return Ok(own);
     }
     if count > PART_LIMIT {
-        return Err(Refused::new(format!("`Split` with {count} results")));
+        return Err(Refused::value(
+            "the number of its parts",
+            count,
+            format_args!("at most {PART_LIMIT}"),
+        ));
     }
     let attrs: Attrs = vec![("axis", (axis as i64).into())];
     let parts = match e.dims(input)[axis] {
@@ -245,8 +249,14 @@ fn spread(
 ) -> One {
     let dims = e.dims(input);
     let Some(extent) = dims[axis].fixed() else {
-        return Err(Refused::new(
-            "elements come between those of a dimension whose extent is not known",
+        let what = format!(
+            "dimension {axis} of {}, along which it pads between elements,",
+            e.g.type_text(input)
+        );
+        return Err(Refused::value(
+            what,
+            "unknown",
+            "a number; `--dim NAME=EXTENT` gives it",
         ));
     };
     let apart = e.unsqueeze(x, &[axis as i64 + 1])?;
@@ -259,7 +269,10 @@ fn spread(
     let wide_extent = between
         .checked_add(1)
         .and_then(|own| own.checked_mul(extent));
-    shape.push(wide_extent.ok_or_else(|| Refused::new("its result is too large"))?);
+    shape.push(wide_extent.ok_or_else(|| {
+        let found = format!("{extent} times {between} + 1");
+        Refused::value("an extent of its result", found, "at most 2^63 - 1")
+    })?);
     if axis + 1 == dims.len() {
         let shape = e.ints(&shape);
         return e.node(op::RESHAPE, &[wide, shape], Vec::new());
@@ -268,8 +281,14 @@ fn spread(
     let behind: Option<Vec<i64>> = behind.collect();
     let behind = behind.filter(|own| !own.contains(&0) && extent != 0);
     let behind = behind.ok_or_else(|| {
-        Refused::new(
-            "elements come between those of a dimension before one whose extent is not known",
+        let what = format!(
+            "an extent of {} after dimension {axis}, along which it pads between elements,",
+            e.g.type_text(input)
+        );
+        Refused::value(
+            what,
+            "0 or unknown",
+            "a positive number; `--dim NAME=EXTENT` gives it",
         )
     })?;
     shape.extend(behind);

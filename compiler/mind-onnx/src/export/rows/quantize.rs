@@ -77,8 +77,10 @@ fn beside(e: &mut Emit<'_>, own: Val, rank: usize, granularity: Granularity) -> 
                 e.unsqueeze(own, &behind)
             }
         }
-        Granularity::Blocks => Err(Refused::new(
-            "its blocks are not those of one axis of `QuantizeLinear`",
+        Granularity::Blocks => Err(Refused::value(
+            "the granularity of its scales",
+            "blocks along several axes",
+            "one scale, one for each place of an axis, or blocks along one axis",
         )),
     }
 }

@@ -36,7 +36,11 @@ pub(super) const ROWS: &[Row] = &[
             let dtype = e.dtype(own.input(e.g));
             if !dtype.is_float() && !op::REDUCE_MEAN.runs(dtype, e.opset) {
                 // The sum wraps in the dtype of the elements.
-                return Err(Refused::new(format!("`ReduceMean` takes no {dtype}")));
+                return Err(Refused::value(
+                    "the dtype of its operand",
+                    dtype,
+                    "a float, or i32 or i64, because sums of others wrap in `ReduceMean`",
+                ));
             }
             reduced(
                 e,
@@ -139,9 +143,11 @@ pub(super) const ROWS: &[Row] = &[
                 return Ok(input);
             }
             if from.size() != to.size() {
-                return Err(Refused::new(format!(
-                    "`BitCast` makes no {to} of {from}, which is not as wide"
-                )));
+                let expected = format!(
+                    "one of {} bytes, as {from} has, because `BitCast` keeps the shape",
+                    from.size()
+                );
+                return Err(Refused::value("`dtype`", to, expected));
             }
             e.node(op::BIT_CAST, &[input], vec![("to", to.into())])
         }),

@@ -9,6 +9,7 @@ use mind_ir::types::{DType, Dim};
 
 use super::super::draft::Val;
 use super::super::emit::{Emit, One};
+use super::super::guard::Promise;
 use super::super::operator as op;
 use super::{Form, Row, movement};
 use crate::refused::Refused;
@@ -27,12 +28,12 @@ pub(super) const ROWS: &[Row] = &[
         Form::One(|op, e| {
             let own = DynamicReshape::from_id(op);
             let (input, extents) = (own.input(e.g), own.extents(e.g));
-            let (from, to) = (e.dims(input), e.dims(e.g.result(op)));
             let x = e.value(input);
-            if one_is_open(to) {
-                return e.reshape(x, from, to);
-            }
-            let shape = listed(e, extents)?;
+            let promise = Promise {
+                dims: e.dims(e.g.result(op)),
+                refuse_ones: own.refuse_ones(e.g),
+            };
+            let shape = e.guarded(extents, promise)?;
             e.reshape_as(x, shape)
         }),
     ),
@@ -59,25 +60,13 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Whether at most one extent is not known, and none is 0, so that a reshape need not be told.
-fn one_is_open(dims: &[Dim]) -> bool {
-    let open = dims.iter().filter(|dim| dim.fixed().is_none()).count();
-    open == 0 || open == 1 && !dims.contains(&Dim::Fixed(0))
-}
-
-/// A list of extents in `i64`.
-fn listed(e: &mut Emit<'_>, extents: ValueId) -> One {
-    let own = e.value(extents);
-    e.cast(own, e.dtype(extents), DType::I64)
-}
-
-/// The extents that an operand has, unless the type has them all.
+/// The extents that an operand gives for a result of shape `dims`.
 fn asked(e: &mut Emit<'_>, extents: ValueId, dims: &[Dim]) -> One {
-    let known: Option<Vec<i64>> = dims.iter().map(|dim| dim.fixed()).collect();
-    match known {
-        Some(known) => Ok(e.ints(&known)),
-        None => listed(e, extents),
-    }
+    let promise = Promise {
+        dims,
+        refuse_ones: false,
+    };
+    e.guarded(extents, promise)
 }
 
 /// A window along one axis: its first place, of rank 0, and how many there are.

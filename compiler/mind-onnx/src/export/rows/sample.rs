@@ -38,10 +38,12 @@ fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator)
         Coordinates::AlignCorners => ("align_corners", op::RESIZE),
         Coordinates::Crop => ("tf_crop_and_resize", op::RESIZE),
         Coordinates::AlignCentre | Coordinates::Offset | Coordinates::MilDefault => {
-            let name = own.name();
-            return Err(Refused::new(format!(
-                "`Resize` has no coordinates `{name}`"
-            )));
+            let found = format!("`{}`", own.name());
+            return Err(Refused::value(
+                "`coordinates`",
+                found,
+                "`half_pixel`, `pytorch_half_pixel`, `half_pixel_symmetric`, `asymmetric`, `align_corners` or `crop`",
+            ));
         }
     })
 }
@@ -72,9 +74,9 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     }
     // Integers between elements are rounded, which a wider dtype would not do.
     let carrier = match op.mode(e.g) {
-        Interpolation::Nearest => e.carrier(op::RESIZE, dtype)?,
+        Interpolation::Nearest => e.possible_carrier(op::RESIZE, dtype)?,
         Interpolation::Linear | Interpolation::Cubic if dtype.is_float() => {
-            e.carrier(op::RESIZE, dtype)?
+            e.possible_carrier(op::RESIZE, dtype)?
         }
         Interpolation::Linear | Interpolation::Cubic => dtype,
     };
@@ -87,7 +89,10 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         return gathered(e, input, axes);
     }
     match resized(op, e, carrier) {
-        Ok(own) => e.cast(own, carrier, dtype),
+        Ok(own) => {
+            e.note_kernel(op::RESIZE.name, carrier);
+            e.cast(own, carrier, dtype)
+        }
         Err(why) if may_gather => match nearest_elements(op, e) {
             Some(axes) => gathered(e, input, axes),
             None => Err(why),
@@ -203,9 +208,8 @@ fn narrow(number: f64) -> Result<f32, Refused> {
     if f64::from(narrow) == number {
         return Ok(narrow);
     }
-    Err(Refused::new(format!(
-        "attributes are of f32, which {number} is not"
-    )))
+    let expected = "a number that f32 holds, because attributes of ONNX are f32";
+    Err(Refused::value("an attribute", number, expected))
 }
 
 /// The extents of all axes, for versions that know no lists of some of them.
@@ -218,10 +222,11 @@ fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refuse
         Ok(shape) if op.coordinates(e.g) != Coordinates::Crop => Ok(shape),
         Ok(_) | Err(_) => {
             let since = op::RESIZE_ALONG.since();
-            Err(Refused::new(format!(
-                "`Resize` along {} axes alone is in opset {since} and later",
+            let expected = format!(
+                "{since} or later for a `Resize` along {} of its axes; `--opset {since}` writes it",
                 axes.len()
-            )))
+            );
+            Err(Refused::value("the operator set", e.opset, expected))
         }
     }
 }
@@ -283,7 +288,8 @@ fn targets(
         });
     };
     let known = e.known(numbers);
-    let known = known.ok_or_else(|| Refused::new("its scales are no constant"))?;
+    let known =
+        known.ok_or_else(|| Refused::value("`scales`", "computed in the run", "a constant"))?;
     let wide = crate::tensor::converted(&known, DType::F64);
     let wide = wide.elements::<f64>();
     if is_crop {
@@ -312,15 +318,15 @@ fn targets(
         });
     }
     let asked = not_larger(&extents, sizes, wide).ok_or_else(|| {
-        Refused::new(format!(
-            "no `scales` in f32 say the sizes {sizes:?} and the scales {wide:?}"
-        ))
+        let expected = format!("numbers that f32 holds and that give the sizes {sizes:?}");
+        Refused::value("`scales`", format_args!("{wide:?}"), expected)
     })?;
     if widened.is_some() {
         let since = op::RESIZE_ALONG.since();
-        return Err(Refused::new(format!(
-            "`keep_aspect_ratio_policy`, which its scales need, is in opset {since} and later"
-        )));
+        let expected = format!(
+            "{since} or later, because its scales need `keep_aspect_ratio_policy`; `--opset {since}` writes it"
+        );
+        return Err(Refused::value("the operator set", e.opset, expected));
     }
     Ok(Targets {
         sizes: Some(e.ints(&asked)),
@@ -367,7 +373,8 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
         GridCoordinates::HalfPixel => false,
         GridCoordinates::AlignCorners => true,
         GridCoordinates::Pixel => {
-            return Err(Refused::new("`GridSample` has no coordinates `pixel`"));
+            let expected = "`half_pixel` or `align_corners`";
+            return Err(Refused::value("`coordinates`", "`pixel`", expected));
         }
     };
     let padding = match op.padding(e.g) {
@@ -376,8 +383,15 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
         GridPadding::Reflect => "reflection",
         GridPadding::Symmetric if coordinates == GridCoordinates::HalfPixel => "reflection",
         GridPadding::Constant | GridPadding::Symmetric => {
-            return Err(Refused::new(
-                "`GridSample` pads with zeros, the border or its reflection",
+            let found = format!(
+                "`{}` with `fill` of {}",
+                op.padding(e.g).name(),
+                op.fill(e.g)
+            );
+            return Err(Refused::value(
+                "`padding`",
+                found,
+                "zeros, `border` or `reflect`, which are the ways of `GridSample`",
             ));
         }
     };
@@ -388,6 +402,13 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
     ];
     let (from, of_grid) = (e.dtype(input), e.dtype(grid));
     let carrier = e.carrier(operator, from)?;
+    let is_cubic_volume = rank == 5 && op.mode(e.g) == Interpolation::Cubic;
+    if rank == 3 || rank > 5 || is_cubic_volume {
+        let spatial = rank - 2;
+        e.without_kernel.insert(format!(
+            "`GridSample` of {spatial} spatial dimensions with mode \"{mode}\""
+        ));
+    }
     let grid_carrier = match of_grid.narrow_float() {
         Some(NarrowFloat::BF16) => DType::F32,
         Some(NarrowFloat::F16) | None => of_grid,

@@ -9,6 +9,7 @@ use mind_ir::types::{DType, Dim};
 use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
+use super::movement::padded;
 use super::{Form, Row};
 use crate::refused::Refused;
 
@@ -131,7 +132,9 @@ impl Arrangement {
         let batch = still
             .iter()
             .try_fold(1i64, |all, &at| all.checked_mul(shape[at]))
-            .ok_or_else(|| Refused::new("its input is too large"))?;
+            .ok_or_else(|| {
+                Refused::value("its input", e.g.type_text(input), "at most 2^63 - 1 images")
+            })?;
         let spatial = self.spatial.iter().map(|&at| shape[at]);
         let target = [batch, 1].into_iter().chain(spatial).map(Dim::Fixed);
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
@@ -189,9 +192,11 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
             extreme(e, op, &windows, &own, kind == Reduction::Min)
         }
         (Reduction::Mean, Some(own)) if dtype.is_float() => mean(e, op, &windows, &own),
-        (Reduction::Mean, _) => Err(Refused::new(format!(
-            "`AveragePool` has no such windows of {dtype}"
-        ))),
+        (Reduction::Mean, _) => Err(Refused::value(
+            "its operand",
+            e.g.type_text(input),
+            "floats of known extents, with windows along up to 3 axes, as `AveragePool` takes them",
+        )),
         (Reduction::Sum, _) => slices(e, op, &windows, op::ADD, Some(0.0)),
         (Reduction::Prod, _) => slices(e, op, &windows, op::MUL, Some(1.0)),
         (Reduction::Max, _) => slices(e, op, &windows, op::MAX, None),
@@ -225,7 +230,10 @@ fn extreme(
     let carrier = match (pooled_dtype(e, dtype), is_least) {
         (Some(own), true) if !own.is_float() => DType::F64,
         (Some(own), _) => own,
-        (None, _) => return Err(Refused::new(format!("`MaxPool` takes no {dtype}"))),
+        (None, _) => {
+            let expected = "one that `MaxPool` takes, or a narrower one";
+            return Err(Refused::value("the dtype of its operand", dtype, expected));
+        }
     };
     let own = e.value(input);
     let mut x = e.cast(own, dtype, carrier)?;
@@ -273,9 +281,11 @@ fn slices(
     let taps = sizes.fold(1i64, |taps, &size| taps.saturating_mul(size));
     let positions = e.shape(result)?;
     if usize::try_from(taps).is_ok_and(|taps| taps > TAP_LIMIT) {
-        return Err(Refused::new(format!(
-            "its windows have {taps} taps, and ONNX has no pool of the kind"
-        )));
+        return Err(Refused::value(
+            "the number of taps of its windows",
+            taps,
+            format_args!("at most {TAP_LIMIT}, because ONNX has no pool of the kind"),
+        ));
     }
     // What is narrower is rounded from what the chain carries.
     let carrier = e.carrier(operator, dtype.carrier())?;
@@ -290,8 +300,8 @@ fn slices(
     let outside = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(outside), dtype);
     let outside = crate::tensor::converted(&outside, carrier);
     let outside = e.tensor(&outside);
-    let pads = e.ints(&[&windows.low[..], &windows.high].concat());
-    let padded = e.node(op::PAD, &[x, pads, outside], Vec::new())?;
+    let ends = [&windows.low[..], &windows.high];
+    let padded = padded(e, op::PAD, carrier, (x, Some(outside)), ends, "constant")?;
     let mut combined = start.map(|start| e.number(carrier, start));
     let rank = windows.window.len();
     let axes: Vec<i64> = (0..rank as i64).collect();
@@ -312,7 +322,8 @@ fn slices(
             Some(own) => e.node(operator, &[own, part], Vec::new())?,
         });
     }
-    let own = combined.ok_or_else(|| Refused::new("its windows have no taps"))?;
+    let own = combined
+        .ok_or_else(|| Refused::value("the number of taps of its windows", 0, "1 or more"))?;
     e.cast(own, carrier, dtype)
 }
 
@@ -325,10 +336,11 @@ fn argmax_window(op: ArgMaxWindow, e: &mut Emit<'_>) -> One {
     let carrier = pooled_dtype(e, dtype);
     let arrangement = windows.arrangement().filter(|own| own.still.is_none());
     let (Some(carrier), Some(arrangement)) = (carrier, arrangement) else {
-        return Err(Refused::new(format!(
-            "`MaxPool` finds no places in {}",
-            g.type_text(input)
-        )));
+        return Err(Refused::value(
+            "its operand",
+            g.type_text(input),
+            "numbers with windows along the last axes, for which `MaxPool` has places",
+        ));
     };
     let own = e.value(input);
     let x = e.cast(own, dtype, carrier)?;
