@@ -37,7 +37,7 @@ fn declared(info: &ValueInfoProto) -> Option<&TensorTypeProto> {
     info.r#type.as_ref()?.tensor_type.as_ref()
 }
 
-/// Whether no tensor has both types.
+/// Returns whether no tensor has both types.
 fn contradicts(declared: &TensorTypeProto, value: &Value, g: &Graph) -> bool {
     let (found, dims): (DType, Vec<Option<i64>>) = match value {
         Value::Op(value) => {

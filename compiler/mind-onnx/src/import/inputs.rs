@@ -79,7 +79,8 @@ impl Importer<'_> {
         }
     }
 
-    /// The extent of an open dimension as the arrays that inputs are given have it: that of the first input with it.
+    /// Returns the extent of an open dimension as the arrays that inputs are given have it: that of the first input
+    /// with it.
     fn array_extent(
         &mut self,
         info: &ValueInfoProto,
@@ -100,7 +101,7 @@ impl Importer<'_> {
         Some(extent)
     }
 
-    /// A tensor that a run gives.
+    /// Returns a tensor that a run gives.
     fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refusal> {
         let ty = tensor_type(info)?;
         let dtype = dtype(i64::from(ty.elem_type))?;
@@ -147,7 +148,7 @@ impl Importer<'_> {
     }
 }
 
-/// The type of an input as the model writes it.
+/// Returns the type of an input as the model writes it.
 fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
     let Some(ty) = info.r#type.as_ref() else {
         return Err(Refusal::missing("type"));
@@ -165,7 +166,7 @@ fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
     })
 }
 
-/// A declared type as messages show it, for example "f32[2, n]".
+/// Returns a declared type as messages show it, for example "f32[2, n]".
 pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     let dtype = dtype(i64::from(ty.elem_type));
     let dtype = dtype.map_or_else(|_| ty.elem_type.to_string(), |own| own.to_string());
@@ -182,7 +183,8 @@ pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     format!("{dtype}[{}]", dims.collect::<Vec<_>>().join(", "))
 }
 
-/// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+/// Returns an array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its
+/// shape.
 fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = tensor_type(info)?;
     let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
@@ -209,7 +211,7 @@ fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> 
     Ok(own)
 }
 
-/// The names of the dimensions of all inputs.
+/// Returns the names of the dimensions of all inputs.
 fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     let types = graph.input.iter().filter_map(|own| own.r#type.as_ref());
     let shapes = types.filter_map(|own| own.tensor_type.as_ref()?.shape.as_ref());
@@ -220,7 +222,7 @@ fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Whether a model gives a dimension a name.
+/// Returns whether a model gives a dimension a name.
 fn is_name(name: &str) -> bool {
     name.chars().any(char::is_alphanumeric)
 }

@@ -36,7 +36,7 @@ impl<'n> Later<'n> {
         }
     }
 
-    /// Whether a node depends on the choice.
+    /// Returns whether a node depends on the choice.
     pub fn is_read_by(&self, node: &NodeProto) -> bool {
         read_names(node)
             .iter()
@@ -49,7 +49,7 @@ impl<'n> Later<'n> {
         self.nodes.push(node);
     }
 
-    /// The choice with all that depends on it in both of its branches, which yield `wanted`.
+    /// Returns the choice with all that depends on it in both of its branches, which yield `wanted`.
     fn continued(&self, wanted: &[&str]) -> NodeProto {
         let attributes = self.choice.attribute.iter();
         let attributes = attributes.map(|own| AttributeProto {
@@ -63,7 +63,7 @@ impl<'n> Later<'n> {
         }
     }
 
-    /// A branch, continued by the nodes that depend on the choice.
+    /// Returns a branch, continued by the nodes that depend on the choice.
     fn longer(&self, branch: &GraphProto, wanted: &[&str]) -> GraphProto {
         let results = branch.output.iter().zip(&self.choice.output);
         let copies = results.map(|(inner, outer)| NodeProto {
@@ -86,7 +86,7 @@ impl<'n> Later<'n> {
     }
 }
 
-/// Whether a node is refused because the branches of a choice yield different types.
+/// Returns whether a node is refused because the branches of a choice yield different types.
 pub(super) fn differs_in_branches(node: &NodeProto, refusal: &Refusal) -> bool {
     let is_choice = node.op_type == "If" && operators::domain(&node.domain).is_empty();
     is_choice && refusal.code() == Code(2001)

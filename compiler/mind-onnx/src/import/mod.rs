@@ -66,7 +66,7 @@ pub(crate) struct Importer<'m> {
 /// The versions of the operator sets, by domain.
 pub(crate) type Opsets<'m> = FxHashMap<&'m str, i64>;
 
-/// The module that a model is.
+/// Returns the module that a model is.
 ///
 /// # Errors
 ///
@@ -352,7 +352,7 @@ impl<'m> Importer<'m> {
     }
 }
 
-/// The version of the operator set that a domain has.
+/// Returns the version of the operator set that a domain has.
 fn version(opsets: &Opsets<'_>, domain: &str) -> Option<i64> {
     opsets.get(operators::domain(domain)).copied()
 }
@@ -372,7 +372,7 @@ fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> 
     }
 }
 
-/// A node as diagnostics name it: by its name, else by its first output.
+/// Returns a node as diagnostics name it: by its name, else by its first output.
 fn label(node: &NodeProto) -> String {
     let first = node.output.first();
     match (&node.name[..], first) {

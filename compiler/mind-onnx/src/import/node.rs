@@ -79,7 +79,7 @@ impl<'a> Node<'a, '_, '_> {
         (0..self.inputs.len()).map(|at| self.input(at)).collect()
     }
 
-    /// The elements of input `at`, if it is given.
+    /// Returns the elements of input `at`, if it is given.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// The integers in input `at`, if it is given.
+    /// Returns the integers in input `at`, if it is given.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<'a> Node<'a, '_, '_> {
         Ok(self.known(at)?.map(|constant| integers(&constant)))
     }
 
-    /// The one integer in input `at`, if it is given.
+    /// Returns the one integer in input `at`, if it is given.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// The numbers in input `at`, if it is given.
+    /// Returns the numbers in input `at`, if it is given.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl<'a> Node<'a, '_, '_> {
         }))
     }
 
-    /// The extents in input `at`.
+    /// Returns the extents in input `at`.
     ///
     /// # Errors
     ///
@@ -187,17 +187,17 @@ impl<'a> Node<'a, '_, '_> {
         Err(Refusal::value(name, own, format_args!("type {kind:?}")))
     }
 
-    /// An attribute that is an integer.
+    /// Returns an attribute that is an integer.
     pub fn int(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         Ok(self.attribute(name, AttributeType::Int)?.map(|own| own.i))
     }
 
-    /// An attribute that is true if it is not 0.
+    /// Returns an attribute that is true if it is not 0.
     pub fn flag(&self, name: &'static str) -> Result<bool, Refusal> {
         Ok(self.int(name)?.unwrap_or(0) != 0)
     }
 
-    /// An attribute that is a positive integer.
+    /// Returns an attribute that is a positive integer.
     ///
     /// # Errors
     ///
@@ -210,25 +210,25 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// An attribute that is a number.
+    /// Returns an attribute that is a number.
     pub fn float(&self, name: &'static str) -> Result<Option<f64>, Refusal> {
         let found = self.attribute(name, AttributeType::Float)?;
         Ok(found.map(|own| f64::from(own.f)))
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     pub fn ints(&self, name: &'static str) -> Result<Option<&'a [i64]>, Refusal> {
         let found = self.attribute(name, AttributeType::Ints)?;
         Ok(found.map(|own| &own.ints[..]))
     }
 
-    /// An attribute that is a list of numbers.
+    /// Returns an attribute that is a list of numbers.
     pub fn floats(&self, name: &'static str) -> Result<Option<&'a [f32]>, Refusal> {
         let found = self.attribute(name, AttributeType::Floats)?;
         Ok(found.map(|own| &own.floats[..]))
     }
 
-    /// An attribute that is a word.
+    /// Returns an attribute that is a word.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ impl<'a> Node<'a, '_, '_> {
             .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
-    /// An attribute that is a list of words.
+    /// Returns an attribute that is a list of words.
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl<'a> Node<'a, '_, '_> {
             .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
-    /// An attribute that is a tensor.
+    /// Returns an attribute that is a tensor.
     pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refusal> {
         let found = self.attribute(name, AttributeType::Tensor)?;
         let tensor = found.and_then(|own| own.t.as_ref());
@@ -266,13 +266,13 @@ impl<'a> Node<'a, '_, '_> {
         tensor.map(|own| tensor::constant(own, files)).transpose()
     }
 
-    /// An attribute that is a graph, if it is given.
+    /// Returns an attribute that is a graph, if it is given.
     pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refusal> {
         let found = self.attribute(name, AttributeType::Graph)?;
         Ok(found.and_then(|own| own.g.as_ref()))
     }
 
-    /// An attribute that is a graph.
+    /// Returns an attribute that is a graph.
     ///
     /// # Errors
     ///
@@ -325,14 +325,14 @@ impl<'a> Node<'a, '_, '_> {
         self.asked.borrow_mut().push(name);
     }
 
-    /// The first attribute that nothing asked for.
+    /// Returns the first attribute that nothing asked for.
     pub fn unknown_attribute(&self) -> Option<&'a str> {
         let asked = self.asked.borrow();
         let mut names = self.proto.attribute.iter().map(|own| &own.name[..]);
         names.find(|name| !asked.contains(name))
     }
 
-    /// The list that is attribute `name` before opset `since`, and input `at` from then on.
+    /// Returns the list that is attribute `name` before opset `since`, and input `at` from then on.
     pub fn ints_since(
         &self,
         since: i64,
@@ -346,7 +346,7 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// A scalar function of all inputs.
+    /// Returns a scalar function of all inputs.
     pub fn apply(&mut self, function: ScalarFn) -> One {
         let mut operands = Vec::with_capacity(function.arity());
         for at in 0..function.arity() {
@@ -356,7 +356,7 @@ impl<'a> Node<'a, '_, '_> {
     }
 }
 
-/// The elements of a constant as integers.
+/// Returns the elements of a constant as integers.
 pub(crate) fn integers(constant: &Constant) -> Vec<i64> {
     let wide: Tensor = tensor::converted(&constant.tensor(), DType::I64);
     wide.elements::<i64>().to_vec()

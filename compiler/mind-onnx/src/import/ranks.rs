@@ -18,7 +18,7 @@ pub(crate) enum RankRule {
     Other,
 }
 
-/// The rank that `info` declares, if it does.
+/// Returns the rank that `info` declares, if it does.
 pub(crate) fn declared_rank(info: &ValueInfoProto) -> Option<usize> {
     let ty = info.r#type.as_ref()?.tensor_type.as_ref()?;
     Some(ty.shape.as_ref()?.dim.len())
@@ -53,7 +53,7 @@ impl<'n> Scope<'n> {
         }
     }
 
-    /// The input that must have the rank of the result, because each other one is declared with a lower rank.
+    /// Returns the input that must have the rank of the result, because each other one is declared with a lower rank.
     fn widest_input(&self, node: &'n NodeProto, rank: usize) -> Option<&'n String> {
         let is_lower = |name: &&String| self.rank(name).is_some_and(|own| own < rank);
         let mut others = node.input.iter().filter(|name| !is_lower(name));

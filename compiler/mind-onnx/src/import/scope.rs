@@ -46,7 +46,7 @@ impl<'m> Scope<'m> {
         self.ranks.insert(name, rank);
     }
 
-    /// The declared rank of `name`, or that of the constant that it is.
+    /// Returns the declared rank of `name`, or that of the constant that it is.
     pub fn rank(&self, name: &str) -> Option<usize> {
         let declared = self.ranks.get(name).copied();
         declared.or_else(|| match self.values.get(name)? {
@@ -64,13 +64,13 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The value of `name`, if it has one.
+    /// Returns the value of `name`, if it has one.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
 }
 
-/// The names that a node reads: its inputs, and what its graphs read from outside of them.
+/// Returns the names that a node reads: its inputs, and what its graphs read from outside of them.
 pub(crate) fn read_names<'m>(node: &'m NodeProto) -> IndexSet<&'m str> {
     let inputs = node.input.iter().map(|name| &name[..]);
     let mut names: IndexSet<&'m str> = inputs.filter(|name| !name.is_empty()).collect();
@@ -80,7 +80,7 @@ pub(crate) fn read_names<'m>(node: &'m NodeProto) -> IndexSet<&'m str> {
     names
 }
 
-/// The names that a graph reads from outside of it.
+/// Returns the names that a graph reads from outside of it.
 pub(crate) fn outer_names(graph: &GraphProto) -> IndexSet<&str> {
     let mut own: FxHashSet<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
     own.extend(graph.initializer.iter().map(|tensor| &tensor.name[..]));
@@ -96,7 +96,8 @@ pub(crate) fn outer_names(graph: &GraphProto) -> IndexSet<&str> {
     read.filter(|name| !own.contains(name)).collect()
 }
 
-/// The nodes that `outputs` depend on, each after those that it depends on; apart from that in the order of the file.
+/// Returns the nodes that `outputs` depend on, each after those that it depends on; apart from that in the order of the
+/// file.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{BlockId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// The names of the inputs that `value` is computed from, in the order in which they are found from it.
+/// Returns the names of the inputs that `value` is computed from, in the order in which they are found from it.
 fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -26,8 +26,8 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     found
 }
 
-/// The names of the inputs that decide `value`, if these are single elements, and what it is computed with are single
-/// elements, too; `None` if arrays or open extents have a say, or no input has.
+/// Returns the names of the inputs that decide `value`, if these are single elements, and what it is computed with are
+/// single elements, too; `None` if arrays or open extents have a say, or no input has.
 pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -53,7 +53,7 @@ pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// The operand that an argument of a region stands for: the last argument for the last operand, and so on.
+/// Returns the operand that an argument of a region stands for: the last argument for the last operand, and so on.
 fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     let operands = g.operands(g.block_owner(block)?);
     let behind = g.arguments(block).len().checked_sub(at as usize)?;

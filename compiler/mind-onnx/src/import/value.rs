@@ -53,7 +53,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// The dimension with that extent.
+    /// Returns the dimension with that extent.
     pub fn dim(self) -> Dim {
         match self {
             Extent::Known(extent) => Dim::Fixed(extent),

@@ -134,8 +134,8 @@ enum LeftOut {
 }
 
 impl Activation {
-    /// The activations called `names`; each takes the numbers that it has from the front of the lists. Warns of defaults
-    /// that ONNX Runtime takes to be 0.
+    /// Returns the activations called `names`; each takes the numbers that it has from the front of the lists. Warns of
+    /// defaults that ONNX Runtime takes to be 0.
     ///
     /// # Errors
     ///
@@ -321,7 +321,7 @@ fn shrink(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[below, up, rest])
 }
 
-/// A function along one axis; before opset 13 along all from `axis` on, as if they were one.
+/// Returns a function along one axis; before opset 13 along all from `axis` on, as if they were one.
 fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64) -> One) -> One {
     let default = if n.opset < 13 { 1 } else { -1 };
     let axis = n.int("axis")?.unwrap_or(default);

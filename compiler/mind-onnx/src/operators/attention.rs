@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("RotaryEmbedding", &[23], rotary),
 ];
 
-/// The refusal of an operand of attention by its rank.
+/// Returns the refusal of an operand of attention by its rank.
 pub(super) fn wrong_rank(e: &Emit<'_>, x: ValueId, expected: &str) -> Refusal {
     Refusal::rank("an operand".to_owned(), e.g().type_text(x), expected)
 }
@@ -54,7 +54,7 @@ pub(super) fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
     }
 }
 
-/// The inverse of [`heads`].
+/// Returns the inverse of [`heads`].
 pub(super) fn together(e: &mut Emit<'_>, x: ValueId) -> One {
     let moved = e.transpose(x, &[0, 2, 1, 3])?;
     let &[batch, positions, _, _] = &e.extents_of(moved)[..] else {
@@ -122,7 +122,7 @@ impl Bias<'_, '_> {
         Ok(())
     }
 
-    /// How far each key is behind each query.
+    /// Returns how far each key is behind each query.
     fn distance(&mut self) -> One {
         let [queries, keys] = self.positions;
         let e = &mut *self.e;
@@ -238,7 +238,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![result, present[0], present[1], shown])
 }
 
-/// The scaled products of queries and keys of some heads, and the values of as many heads.
+/// Returns the scaled products of queries and keys of some heads, and the values of as many heads.
 pub(super) fn scores(
     e: &mut Emit<'_>,
     query: ValueId,

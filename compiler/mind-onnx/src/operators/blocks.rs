@@ -50,7 +50,7 @@ fn space_to_depth(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape_extents(moved, &[batch, deep, rows, columns])
 }
 
-/// The elements of a block.
+/// Returns the elements of a block.
 fn area(block: i64) -> Result<i64, Refusal> {
     elements(&[block, block])
 }

@@ -9,7 +9,7 @@ use super::pool::Geometry;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 
-/// A product of matrices, of which a list is a row on the left and a column on the right.
+/// Returns a product of matrices, of which a list is a row on the left and a column on the right.
 pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
     let (left, right) = (e.rank(lhs), e.rank(rhs));
     let row = if left == 1 {
@@ -35,7 +35,7 @@ pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
     Ok(Squeeze::with(&units).build(e, product)?)
 }
 
-/// A convolution of the channels of `x`, by the attributes of the node.
+/// Returns a convolution of the channels of `x`, by the attributes of the node.
 pub(super) fn conv(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
     let taps = n.e.shape(filter)?[2..].to_vec();
     let geometry = Geometry::of(n, x, &taps)?;

@@ -33,7 +33,7 @@ pub(super) fn of_module(values: Vec<ValueId>) -> Values {
     Ok(values.into_iter().map(Value::Op).collect())
 }
 
-/// The values of the module that a graph yields.
+/// Returns the values of the module that a graph yields.
 pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
     values.iter().map(|value| e.value(value)).collect()
 }
@@ -73,8 +73,8 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
-/// Whether both branches declare output `at` as one element. Where one of them yields a list of one instead, the types of core
-/// differ; runtimes take what comes.
+/// Returns whether both branches declare output `at` as one element. Where one of them yields a list of one instead,
+/// the types of core differ; runtimes take what comes.
 fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
     branches.iter().all(|graph| {
         let output = graph.output.get(at);
@@ -117,7 +117,7 @@ pub(super) fn stacked(e: &mut Emit<'_>, output: &ValueInfoProto, value: ValueId)
     checked(e, value, kept)
 }
 
-/// The extents that a graph declares of an output of rank `rank`; `None` for those that it leaves open.
+/// Returns the extents that a graph declares of an output of rank `rank`; `None` for those that it leaves open.
 fn declared_extents(output: &ValueInfoProto, rank: usize) -> Vec<Option<i64>> {
     let ty = output.r#type.as_ref();
     let shape = ty.and_then(|own| own.tensor_type.as_ref()?.shape.as_ref());
@@ -140,7 +140,7 @@ fn checked(e: &mut Emit<'_>, value: ValueId, kept: Vec<Dim>) -> One {
     Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
 }
 
-/// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
+/// Returns how a user makes the condition of a choice known, so that only the branch that it takes is imported.
 fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     let inputs = fixing_inputs(g, condition)?;
     let options = inputs.iter().map(|name| format!("--bind {name}=FILE.npz"));
@@ -154,7 +154,7 @@ fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     ))
 }
 
-/// The refusal of a number of scan inputs that is not from 1 to `most`.
+/// Returns the refusal of a number of scan inputs that is not from 1 to `most`.
 fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
     match n.int("num_scan_inputs") {
         Ok(Some(found)) => Refusal::value("num_scan_inputs", found, format_args!("1 to {most}")),
@@ -163,13 +163,13 @@ fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
     }
 }
 
-/// The refusal of a graph with fewer outputs than it carries values.
+/// Returns the refusal of a graph with fewer outputs than it carries values.
 pub(super) fn few_outputs(body: &GraphProto, carried: usize) -> Refusal {
     let found = format!("{} outputs", body.output.len());
     Refusal::parts("its graph", found, format_args!("{carried} or more"))
 }
 
-/// A scan of `results` results, the first `states` of which are carried, with a step that reads captures.
+/// Returns a scan of `results` results, the first `states` of which are carried, with a step that reads captures.
 pub(super) fn scan<'a>(
     n: &mut Node<'a, '_, '_>,
     attrs: &[Attr<'_>],
@@ -231,7 +231,7 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
 /// The most sequences of a batch whose scans are written out.
 const MOST_BATCHES: i64 = 64;
 
-/// A scan as opset 8 has it: of each sequence of a batch by itself, with the number of steps of each.
+/// Returns a scan as opset 8 has it: of each sequence of a batch by itself, with the number of steps of each.
 fn batches(n: &mut Node<'_, '_, '_>) -> Values {
     let body = n.graph("body")?;
     let count = n

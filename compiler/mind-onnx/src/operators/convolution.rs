@@ -35,7 +35,7 @@ pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
     n.e.apply(ScalarFn::Add, &[own, bias])
 }
 
-/// The refusal of strides or dilations whose result is out of range.
+/// Returns the refusal of strides or dilations whose result is out of range.
 fn overflow(strides: &[i64], dilations: &[i64]) -> Refusal {
     let found = format!("that of strides {strides:?} and dilations {dilations:?}");
     Refusal::too_large("an extent of the result", found, "2^63 - 1")

@@ -78,8 +78,8 @@ impl Dequantised {
         })
     }
 
-    /// The bytes. Constants are moved by their zero points where bytes with a sign hold the differences, which then have
-    /// none.
+    /// Returns the bytes. Constants are moved by their zero points where bytes with a sign hold the differences, which
+    /// then have none.
     pub fn bytes(&self, e: &mut Emit<'_>) -> Result<Bytes, Refusal> {
         let is_centred = self.zeros.iter().all(|&zero| zero == 0);
         let (bytes, zero) = match is_centred {
@@ -96,7 +96,7 @@ impl Dequantised {
         })
     }
 
-    /// The zero points, or the one that all are.
+    /// Returns the zero points, or the one that all are.
     fn zero(&self, e: &mut Emit<'_>) -> One {
         let dtype = e.dtype(self.bytes);
         let zeros = match (self.axis, &self.zeros[..]) {

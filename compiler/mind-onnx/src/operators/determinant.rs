@@ -20,7 +20,7 @@ use crate::import::node::Node;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("Det", &[11, 22], determinant)];
 
-/// The product of the pivots of an elimination that takes the largest element of each column.
+/// Returns the product of the pivots of an elimination that takes the largest element of each column.
 fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
@@ -57,7 +57,7 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     e.reshape_to(product, outer)
 }
 
-/// The matrices without column `step` below the pivot, and the product with its pivot.
+/// Returns the matrices without column `step` below the pivot, and the product with its pivot.
 fn eliminated(
     e: &mut Emit<'_>,
     [matrices, product, step]: [ValueId; 3],
@@ -102,14 +102,14 @@ fn eliminated(
     Ok([matrices, product])
 }
 
-/// The elements along `axis` at indices that are broadcast to `shape`.
+/// Returns the elements along `axis` at indices that are broadcast to `shape`.
 fn picked(e: &mut Emit<'_>, x: ValueId, index: ValueId, shape: [i64; 3], axis: i64) -> One {
     let index = BroadcastTo::with(&shape.map(Dim::Fixed)).build(e, index)?;
     let gather = GatherElements::with().axis(axis).bounds(Bounds::Strict);
     Ok(gather.build(e, x, index)?)
 }
 
-/// The elements of lists at indices.
+/// Returns the elements of lists at indices.
 fn picked_from(e: &mut Emit<'_>, lists: ValueId, index: ValueId) -> One {
     Ok(GatherElements::with().axis(1).build(e, lists, index)?)
 }

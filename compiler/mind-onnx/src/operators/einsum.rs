@@ -27,7 +27,7 @@ struct Labelled {
     labels: Vec<Label>,
 }
 
-/// The names in a term; an ellipsis stands for `open` dimensions.
+/// Returns the names in a term; an ellipsis stands for `open` dimensions.
 fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refusal> {
     let unreadable = || {
         Refusal::value(
@@ -54,7 +54,7 @@ fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refusal> {
     Ok(found)
 }
 
-/// The refusal of a term that has another number of indices than its input has dimensions.
+/// Returns the refusal of a term that has another number of indices than its input has dimensions.
 fn wrong_term(e: &Emit<'_>, term: &str, value: ValueId) -> Refusal {
     let letters = term.chars().filter(char::is_ascii_alphabetic).count();
     let expected = format!("{} (the indices of \"{}\")", letters, term.trim());
@@ -121,7 +121,7 @@ fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(product.value, &order)
 }
 
-/// The names of a result that is not written: those that stand once, the open ones first, then by the alphabet.
+/// Returns the names of a result that is not written: those that stand once, the open ones first, then by the alphabet.
 fn implied(operands: &[Labelled]) -> Vec<Label> {
     let all: Vec<Label> = operands
         .iter()
@@ -141,7 +141,7 @@ fn implied(operands: &[Labelled]) -> Vec<Label> {
     [open, letters].concat()
 }
 
-/// The elements at which dimensions of one name have the same index.
+/// Returns the elements at which dimensions of one name have the same index.
 fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal> {
     loop {
         let labels = &operand.labels;
@@ -175,7 +175,7 @@ fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal
     }
 }
 
-/// The sum over the names that are not kept.
+/// Returns the sum over the names that are not kept.
 fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelled, Refusal> {
     let lost = |at: &usize| !kept.contains(&operand.labels[*at]);
     let axes: Vec<i64> = (0..operand.labels.len())
@@ -192,7 +192,7 @@ fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelle
     })
 }
 
-/// The products of two operands, summed up over the names that both have and that are not kept.
+/// Returns the products of two operands, summed up over the names that both have and that are not kept.
 fn multiplied(
     e: &mut Emit<'_>,
     lhs: Labelled,

@@ -34,12 +34,12 @@ struct Transform {
 }
 
 impl Transform {
-    /// The bins of the half of a spectrum that says all of it.
+    /// Returns the bins of the half of a spectrum that says all of it.
     fn half(self) -> i64 {
         self.length / 2 + 1
     }
 
-    /// How many elements are read.
+    /// Returns how many elements are read.
     fn inputs(self) -> i64 {
         if self.inverse && self.onesided {
             self.half()
@@ -48,7 +48,7 @@ impl Transform {
         }
     }
 
-    /// How many elements are made, and of how many parts.
+    /// Returns how many elements are made, and of how many parts.
     fn outputs(self) -> (i64, i64) {
         match (self.onesided, self.inverse) {
             (true, true) => (self.length, 1),
@@ -57,7 +57,7 @@ impl Transform {
         }
     }
 
-    /// The coefficients `[inputs, parts, outputs, 2 or 1]` for inputs of one part, if they are real, or two.
+    /// Returns the coefficients `[inputs, parts, outputs, 2 or 1]` for inputs of one part, if they are real, or two.
     fn matrix(self, parts: i64) -> Result<Tensor, Refusal> {
         let (inputs, (outputs, made)) = (self.inputs(), self.outputs());
         let count = [parts, outputs, made]

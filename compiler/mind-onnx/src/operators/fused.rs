@@ -88,7 +88,7 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The activation that a node names, with numbers from attributes of these names.
+/// Returns the activation that a node names, with numbers from attributes of these names.
 fn activation(
     n: &mut Node<'_, '_, '_>,
     [alpha, beta]: &[&'static str; 2],
@@ -128,7 +128,7 @@ enum Norm {
     Rms,
 }
 
-/// The sum of two tensors and a bias, normalised; and the sum.
+/// Returns the sum of two tensors and a bias, normalised; and the sum.
 fn skip(n: &mut Node<'_, '_, '_>, norm: Norm) -> Many {
     let epsilon = n.float("epsilon")?.unwrap_or(f64::from(1e-12f32));
     let (x, other, scale) = (n.input(0)?, n.input(1)?, n.input(2)?);
@@ -152,7 +152,8 @@ fn skip(n: &mut Node<'_, '_, '_>, norm: Norm) -> Many {
     Ok(vec![own, mean, factor, sum])
 }
 
-/// The sum of embeddings of words, positions and segments, normalised; the number of words of each text; the sum.
+/// Returns the sum of embeddings of words, positions and segments, normalised; the number of words of each text; the
+/// sum.
 fn embedded(n: &mut Node<'_, '_, '_>) -> Many {
     let mask_type = n.int("mask_index_type")?.unwrap_or(0);
     if mask_type != 0 {

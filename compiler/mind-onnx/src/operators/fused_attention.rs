@@ -68,7 +68,7 @@ impl Seen {
         })
     }
 
-    /// The mask as what is added to scores `[batch, heads, queries, keys]`.
+    /// Returns the mask as what is added to scores `[batch, heads, queries, keys]`.
     fn added(&self, e: &mut Emit<'_>, mask: ValueId, key: ValueId, of: DType) -> One {
         let wide = e.convert(mask, DType::I64)?;
         let (axes, seen): (&[i64], _) = match e.dims(mask).len() {

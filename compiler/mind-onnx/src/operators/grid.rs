@@ -57,7 +57,7 @@ fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
     Ok(sample.build(&mut n.e, x, grid)?)
 }
 
-/// The elements of `x` at indices, lines between them.
+/// Returns the elements of `x` at indices, lines between them.
 fn sampled(e: &mut Emit<'_>, x: ValueId, grid: ValueId, padding: GridPadding) -> One {
     let sample = GridSample::with()
         .layout(Layout::Nchw)
@@ -249,7 +249,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The elements at rows and columns: `[regions, channels, rows, columns]`.
+    /// Returns the elements at rows and columns: `[regions, channels, rows, columns]`.
     fn at(&self, e: &mut Emit<'_>, rows: ValueId, columns: ValueId) -> One {
         let rows = ExpandDims::with(&[2]).build(e, rows)?;
         let columns = ExpandDims::with(&[1]).build(e, columns)?;
@@ -277,7 +277,7 @@ impl Sample {
         self.seen(e, own)
     }
 
-    /// The largest of the four elements about each point, each times its weight.
+    /// Returns the largest of the four elements about each point, each times its weight.
     fn largest_corner(&self, e: &mut Emit<'_>) -> One {
         let (rows, columns) = (corners(e, &self.rows)?, corners(e, &self.columns)?);
         let mut largest: Option<ValueId> = None;
@@ -299,7 +299,7 @@ impl Sample {
     }
 }
 
-/// The elements before and behind points, with their weights.
+/// Returns the elements before and behind points, with their weights.
 fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2], Refusal> {
     let low = e.apply(ScalarFn::Floor, &[points.index])?;
     let next = e.apply_number(ScalarFn::Add, low, 1.0)?;
@@ -310,7 +310,7 @@ fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2],
     Ok([(low, rest), (high, part)])
 }
 
-/// A convolution whose taps are moved by offsets, and weighted by a mask.
+/// Returns a convolution whose taps are moved by offsets, and weighted by a mask.
 fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
     let (x, filter, offset) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let (bias, mask) = (n.optional(3)?, n.optional(4)?);
@@ -394,7 +394,7 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 impl Geometry {
-    /// The index of each tap at each place of the result, without offsets: `[taps, rank, places]`.
+    /// Returns the index of each tap at each place of the result, without offsets: `[taps, rank, places]`.
     fn taps(&self, out: &[i64]) -> Tensor {
         let rank = self.window.len();
         let low = self.pads();

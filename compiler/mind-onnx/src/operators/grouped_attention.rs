@@ -154,7 +154,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// The place of the first query of each text: `[batch, 1]`.
+    /// Returns the place of the first query of each text: `[batch, 1]`.
     fn start(&self, e: &mut Emit<'_>, query: ValueId) -> One {
         let &[batch, ..] = &e.dims(query)[..] else {
             return Err(Refusal::rank(
@@ -172,7 +172,7 @@ impl Cache {
         e.apply_number(ScalarFn::Maximum, before, 0.0)
     }
 
-    /// The cache with the new positions of each text behind those that it has.
+    /// Returns the cache with the new positions of each text behind those that it has.
     fn present(
         &self,
         e: &mut Emit<'_>,
@@ -204,7 +204,8 @@ impl Cache {
     }
 }
 
-/// Which keys each query sees: its own, those before it, and with a window as many as that: `[batch, 1, queries, keys]`.
+/// Returns which keys each query sees: its own, those before it, and with a window as many as that: `[batch, 1,
+/// queries, keys]`.
 fn seen(e: &mut Emit<'_>, [query, key]: [ValueId; 2], start: ValueId, window: Option<i64>) -> One {
     let row = places_along(e, query, 2, 2, 4)?;
     let column = places_along(e, key, 2, 3, 4)?;

@@ -99,7 +99,7 @@ fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refusal> {
     })
 }
 
-/// An index from -depth to below depth gives a row with one `on`; any other gives `off` alone.
+/// Returns an index from -depth to below depth gives a row with one `on`; any other gives `off` alone.
 fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
     let axis = n.int("axis")?.unwrap_or(-1);
     let depth = n
@@ -126,7 +126,7 @@ fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[hot, on, off])
 }
 
-/// Whether `column - row` compares to `offset`, at every position of a matrix.
+/// Returns whether `column - row` compares to `offset`, at every position of a matrix.
 fn diagonal(
     n: &mut Node<'_, '_, '_>,
     shape: [Extent; 2],
@@ -191,7 +191,7 @@ fn top_k(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(n.e.g().results(op).into_iter().collect())
 }
 
-/// The slices whose condition is true.
+/// Returns the slices whose condition is true.
 fn compress(n: &mut Node<'_, '_, '_>) -> One {
     let axis = n.int("axis")?;
     let (mut x, condition) = (n.input(0)?, n.input(1)?);

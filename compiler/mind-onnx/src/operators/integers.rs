@@ -20,7 +20,7 @@ use crate::import::node::Node;
 /// The most products of differences of bytes whose sum `i32` holds for certain.
 const MOST_TERMS: i64 = i32::MAX as i64 / (255 * 255);
 
-/// A product of matrices: where both sides are numbers that bytes stand for, the product of the bytes.
+/// Returns a product of matrices: where both sides are numbers that bytes stand for, the product of the bytes.
 pub(super) fn matrix_product(n: &mut Node<'_, '_, '_>, lhs: ValueId, rhs: ValueId) -> One {
     if !n.importer.options.keeps_dequantized
         && let Some(own) = product_of_bytes(&mut n.e, [lhs, rhs])?
@@ -30,7 +30,7 @@ pub(super) fn matrix_product(n: &mut Node<'_, '_, '_>, lhs: ValueId, rhs: ValueI
     product(&mut n.e, lhs, rhs)
 }
 
-/// A convolution: where image and filter are numbers that bytes stand for, the convolution of the bytes.
+/// Returns a convolution: where image and filter are numbers that bytes stand for, the convolution of the bytes.
 pub(super) fn convolution(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
     if !n.importer.options.keeps_dequantized
         && let Some(own) = convolution_of_bytes(n, [x, filter])?
@@ -89,7 +89,7 @@ fn convolution_of_bytes(
     e.apply(ScalarFn::Mul, &[own, scale]).map(Some)
 }
 
-/// Whether the products of all scales are numbers with all their digits.
+/// Returns whether the products of all scales are numbers with all their digits.
 fn scales_multiply(lhs: &Dequantised, rhs: &Dequantised) -> bool {
     let pairs = lhs
         .scales
@@ -109,8 +109,8 @@ fn batches(left: &[Dim], right: &[Dim]) -> Option<usize> {
     (same && !left[..batch].contains(&Dim::Dynamic)).then_some(batch)
 }
 
-/// The product of bytes less their zero points, exactly, in `i32`: a list of these is one for each row on the left, for
-/// each column on the right.
+/// Returns the product of bytes less their zero points, exactly, in `i32`: a list of these is one for each row on the
+/// left, for each column on the right.
 pub(super) fn integer_product(
     e: &mut Emit<'_>,
     [lhs, rhs]: [ValueId; 2],
@@ -159,8 +159,8 @@ pub(super) fn integer_product(
     Ok(own)
 }
 
-/// The convolution of bytes less their zero points, exactly, in `i32`: a list of those on the right is one for each filter.
-/// Padding stands for the zero point of the image.
+/// Returns the convolution of bytes less their zero points, exactly, in `i32`: a list of those on the right is one for
+/// each filter. Padding stands for the zero point of the image.
 pub(super) fn integer_convolution(
     n: &mut Node<'_, '_, '_>,
     [x, filter]: [ValueId; 2],
@@ -240,9 +240,9 @@ fn differences_convolved(
     conv(n, x, filter)
 }
 
-/// The right side of a product, and the zero point that is still to be taken from it: a list of those is one for each slice
-/// along `axis`. Constants are moved, so that they are bytes with a sign, by their zero points if bytes hold the
-/// differences.
+/// Returns the right side of a product, and the zero point that is still to be taken from it: a list of those is one
+/// for each slice along `axis`. Constants are moved, so that they are bytes with a sign, by their zero points if bytes
+/// hold the differences.
 fn settled_bytes(
     e: &mut Emit<'_>,
     bytes: ValueId,
@@ -271,7 +271,7 @@ fn settled_bytes(
     Ok((bytes, Some(zero)))
 }
 
-/// Whether zero points are known, and all 0.
+/// Returns whether zero points are known, and all 0.
 pub(super) fn is_zero(g: &Graph, zero: ValueId) -> bool {
     elements_of(g, zero).is_some_and(|own| integers(&own).iter().all(|&own| own == 0))
 }
@@ -279,7 +279,7 @@ pub(super) fn is_zero(g: &Graph, zero: ValueId) -> bool {
 /// What makes a byte with a sign of one without.
 const SIGN: i64 = 128;
 
-/// The sums of the bytes along axes that are kept.
+/// Returns the sums of the bytes along axes that are kept.
 fn sums(e: &mut Emit<'_>, bytes: ValueId, axes: &[i64]) -> One {
     let wide = e.convert(bytes, DType::I32)?;
     Ok(Sum::with().axes(axes).keepdims(true).build(e, wide)?)
@@ -291,7 +291,7 @@ fn less_product(e: &mut Emit<'_>, x: ValueId, factors: [ValueId; 2]) -> One {
     e.apply(ScalarFn::Sub, &[x, product])
 }
 
-/// A list as a column; one of one element as a number.
+/// Returns a list as a column; one of one element as a number.
 fn column(e: &mut Emit<'_>, list: ValueId) -> One {
     match e.extent(list, 0)? {
         1 => e.reshape_to(list, &[]),

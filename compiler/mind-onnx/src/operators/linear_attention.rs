@@ -136,7 +136,7 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![seen, e.convert(state, kept)?])
 }
 
-/// The last state, and what each step sees of the state, `[batch, steps, heads, queries, features]`.
+/// Returns the last state, and what each step sees of the state, `[batch, steps, heads, queries, features]`.
 fn scan(
     e: &mut Emit<'_>,
     rule: Rule,
@@ -151,7 +151,7 @@ fn scan(
 }
 
 impl Rule {
-    /// The state after a step, and what its queries see.
+    /// Returns the state after a step, and what its queries see.
     fn step(self, e: &mut Emit<'_>, arguments: &[ValueId]) -> Many {
         let (&[mut state, query, key, mut value], rest) = arguments
             .split_first_chunk()

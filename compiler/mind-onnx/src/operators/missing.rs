@@ -61,7 +61,7 @@ const DOMAINS: &[(&str, &str)] = &[
     ("ai.onnx.training", "operators that train are not supported"),
 ];
 
-/// The refusal of an operator without a row.
+/// Returns the refusal of an operator without a row.
 pub(crate) fn missing(of: &str, name: &str) -> Refusal {
     Refusal::unsupported(
         reason(of, name),

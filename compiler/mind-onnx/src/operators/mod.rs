@@ -137,12 +137,12 @@ impl Operator {
         Operator::new(name, since, Import::Values(import))
     }
 
-    /// The same operator, whose result has elements of its first input.
+    /// Returns the same operator, whose result has elements of its first input.
     const fn moving(self) -> Operator {
         Operator { moves: 1, ..self }
     }
 
-    /// The same operator, whose result has elements of all of its inputs.
+    /// Returns the same operator, whose result has elements of all of its inputs.
     const fn moving_all(self) -> Operator {
         Operator {
             moves: usize::MAX,
@@ -150,7 +150,7 @@ impl Operator {
         }
     }
 
-    /// The same operator, which is not computed while a model is read.
+    /// Returns the same operator, which is not computed while a model is read.
     const fn staying(self) -> Operator {
         Operator {
             stays: true,
@@ -158,17 +158,17 @@ impl Operator {
         }
     }
 
-    /// The same operator in another domain.
+    /// Returns the same operator in another domain.
     const fn of(self, domain: &'static str) -> Operator {
         Operator { domain, ..self }
     }
 
-    /// Whether it is a function of our writer, whose body in a model is for other readers.
+    /// Returns whether it is a function of our writer, whose body in a model is for other readers.
     pub fn is_own(&self) -> bool {
         self.domain == OWN
     }
 
-    /// How the rank of its first result follows from its inputs.
+    /// Returns how the rank of its first result follows from its inputs.
     pub fn rank_rule(&self) -> RankRule {
         match self.import {
             Import::Scalar(function) if function.arity() == 1 => RankRule::First,
@@ -184,7 +184,7 @@ impl Operator {
         }
     }
 
-    /// Whether it is imported as this scalar function.
+    /// Returns whether it is imported as this scalar function.
     #[cfg(test)]
     fn is_scalar(&self, function: ScalarFn) -> bool {
         matches!(self.import, Import::Scalar(own) if own == function)
@@ -316,7 +316,7 @@ const FAMILIES: &[&[Operator]] = &[
     window::ROWS,
 ];
 
-/// A domain by the one name that it has here.
+/// Returns a domain by the one name that it has here.
 pub(crate) fn domain(name: &str) -> &str {
     match name {
         "ai.onnx" => ONNX,
@@ -324,7 +324,7 @@ pub(crate) fn domain(name: &str) -> &str {
     }
 }
 
-/// An operator as diagnostics name it.
+/// Returns an operator as diagnostics name it.
 pub(crate) fn qualified(of: &str, name: &str) -> String {
     match domain(of) {
         ONNX => name.to_owned(),
@@ -332,7 +332,7 @@ pub(crate) fn qualified(of: &str, name: &str) -> String {
     }
 }
 
-/// The row of an operator.
+/// Returns the row of an operator.
 pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
     /// All rows, by domain and name. Models have thousands of nodes.
     static ROWS: LazyLock<FxHashMap<(&str, &str), &Operator>> = LazyLock::new(|| {
@@ -353,7 +353,7 @@ pub struct ReadOperator {
     pub since: &'static [i64],
 }
 
-/// The operators that are read, by domain and name.
+/// Returns the operators that are read, by domain and name.
 pub fn operators() -> Vec<ReadOperator> {
     let rows = FAMILIES.iter().copied().flatten();
     let mut all: Vec<ReadOperator> = rows

@@ -73,7 +73,7 @@ fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refusal> {
     Ok(n.float("epsilon")?.unwrap_or(f64::from(1e-5f32)))
 }
 
-/// The refusal of an operator of opset 6 and earlier without `is_test`.
+/// Returns the refusal of an operator of opset 6 and earlier without `is_test`.
 pub(super) fn training_step() -> Refusal {
     Refusal::value("is_test", 0, 1).help("it is a step of training: export the model for inference")
 }
@@ -188,7 +188,7 @@ fn group(n: &mut Node<'_, '_, '_>) -> One {
     affine(&mut n.e, own, scale, Some(bias))
 }
 
-/// The dtype that a normalisation is computed in.
+/// Returns the dtype that a normalisation is computed in.
 fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     match n.int("stash_type")? {
         None => Ok(DType::F32),
@@ -196,7 +196,7 @@ fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     }
 }
 
-/// The axes from the attribute `axis` on.
+/// Returns the axes from the attribute `axis` on.
 fn trailing(n: &Node<'_, '_, '_>, rank: usize) -> Result<Vec<i64>, Refusal> {
     let first = n.e.axis(n.int("axis")?.unwrap_or(-1), rank)?;
     Ok((first as i64..rank as i64).collect())

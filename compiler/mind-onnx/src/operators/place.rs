@@ -51,7 +51,7 @@ fn zeros(e: &mut Emit<'_>, of: DType, shape: &[Dim]) -> One {
     Ok(BroadcastTo::with(shape).build(e, zero)?)
 }
 
-/// The order of axes in which `first` come before the others, and the one that undoes it.
+/// Returns the order of axes in which `first` come before the others, and the one that undoes it.
 fn moved_first(first: &[usize], rank: usize) -> (Vec<i64>, Vec<i64>) {
     let others = (0..rank).filter(|axis| !first.contains(axis));
     let order: Vec<usize> = first.iter().copied().chain(others).collect();
@@ -62,7 +62,7 @@ fn moved_first(first: &[usize], rank: usize) -> (Vec<i64>, Vec<i64>) {
     (order.into_iter().map(|axis| axis as i64).collect(), back)
 }
 
-/// The first elements of each sequence in the other order, as many as it has; the rest as they are.
+/// Returns the first elements of each sequence in the other order, as many as it has; the rest as they are.
 fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     let (batch, time) = (
         n.int("batch_axis")?.unwrap_or(1),
@@ -93,7 +93,7 @@ fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(reversed, &back)
 }
 
-/// A cache with new elements from the place that each sequence of the batch has reached.
+/// Returns a cache with new elements from the place that each sequence of the batch has reached.
 fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     let circular = match n.word("mode")?.unwrap_or("linear") {
         "linear" => false,
@@ -138,7 +138,7 @@ fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(written, &back)
 }
 
-/// The largest elements of windows where they were, among zeros.
+/// Returns the largest elements of windows where they were, among zeros.
 fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
     let (x, index) = (n.input(0)?, n.input(1)?);
     let shape = n.e.shape(x)?;
@@ -187,7 +187,7 @@ fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
     resized(e, pooled, &whole, &wanted)
 }
 
-/// The first elements along each axis, or zeros behind them, to the extents `wanted`.
+/// Returns the first elements along each axis, or zeros behind them, to the extents `wanted`.
 fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
     let high: Vec<i64> = wanted.iter().zip(own).map(|(to, from)| to - from).collect();
     if high.iter().all(|own| *own == 0) {
@@ -196,7 +196,7 @@ fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
     Ok(PadOp::with(&vec![0; own.len()], &high).build(e, x, None)?)
 }
 
-/// The number of elements of a shape.
+/// Returns the number of elements of a shape.
 pub(super) fn elements(shape: &[i64]) -> Result<i64, Refusal> {
     let count = shape
         .iter()
@@ -213,7 +213,7 @@ pub(super) fn elements(shape: &[i64]) -> Result<i64, Refusal> {
 /// The most elements that windows of an image have.
 pub(super) const MOST_TAPS: i64 = 1 << 24;
 
-/// The columns of windows, added where they were in an image.
+/// Returns the columns of windows, added where they were in an image.
 fn col2im(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let known = |at: usize| {
@@ -297,8 +297,8 @@ struct Windows {
 }
 
 impl Windows {
-    /// The places in the image of each tap in each window, window after window for each tap; how many taps a window has,
-    /// and how many windows there are.
+    /// Returns the places in the image of each tap in each window, window after window for each tap; how many taps a
+    /// window has, and how many windows there are.
     fn places(&self) -> Result<(Vec<i64>, i64, i64), Refusal> {
         let rank = self.block.len();
         let counts: Vec<i64> = (0..rank)

@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// The input, and its axes behind batch and channels.
+/// Returns the input, and its axes behind batch and channels.
 fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refusal> {
     let x = n.input(0)?;
     Ok((x, (2..n.e.rank(x) as i64).collect()))
@@ -34,7 +34,7 @@ fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refusal> {
 /// The words of `auto_pad`.
 pub(super) const AUTO_PADS: &[&str] = &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
 
-/// An attribute with an entry for each spatial dimension; all of them are `default` if it is left out.
+/// Returns an attribute with an entry for each spatial dimension; all of them are `default` if it is left out.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub(super) fn spatial_list(
     Ok(list.to_vec())
 }
 
-/// The attribute `pads`: those before each spatial dimension, then those after each.
+/// Returns the attribute `pads`: those before each spatial dimension, then those after each.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// The elements from the first tap to the last.
+    /// Returns the elements from the first tap to the last.
     fn reach(&self, at: usize) -> i64 {
         let last = (self.window[at] - 1).saturating_mul(self.dilations[at]);
         last.saturating_add(1)
@@ -174,7 +174,7 @@ impl Geometry {
         [&self.low[..], &self.high].concat()
     }
 
-    /// The same windows over what is padded already.
+    /// Returns the same windows over what is padded already.
     pub fn unpadded(self) -> Geometry {
         let none = vec![0; self.window.len()];
         Geometry {
@@ -240,7 +240,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// The lists with an entry for each dimension of the input.
+    /// Returns the lists with an entry for each dimension of the input.
     fn whole(&self) -> Whole {
         Whole {
             window: whole(&self.window, 1),
@@ -252,7 +252,7 @@ impl Geometry {
     }
 }
 
-/// How much of a padding comes before a dimension.
+/// Returns how much of a padding comes before a dimension.
 fn before(auto: &str, total: i64) -> i64 {
     if auto == "SAME_UPPER" {
         total / 2
@@ -270,12 +270,12 @@ struct Whole {
     high: Vec<i64>,
 }
 
-/// A list of spatial dimensions with an entry for batch and channels.
+/// Returns a list of spatial dimensions with an entry for batch and channels.
 fn whole(list: &[i64], outer: i64) -> Vec<i64> {
     [&[outer; 2], list].concat()
 }
 
-/// The windows of a pool over `x`.
+/// Returns the windows of a pool over `x`.
 fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refusal> {
     let taps = n
         .ints("kernel_shape")?
@@ -353,7 +353,7 @@ fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
     average_of(n, x)
 }
 
-/// The means of the windows of `x` that the attributes of a node say.
+/// Returns the means of the windows of `x` that the attributes of a node say.
 pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let mut geometry = windows(n, x)?;
     let counts = n.flag("count_include_pad")?;
@@ -377,7 +377,7 @@ pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     reduce_windows(&mut n.e, padded, &geometry, Reduction::Mean, false)
 }
 
-/// The p-th root of the sum of the p-th powers.
+/// Returns the p-th root of the sum of the p-th powers.
 fn lp_pool(n: &mut Node<'_, '_, '_>) -> One {
     let p = n.int("p")?.unwrap_or(2);
     let x = n.input(0)?;

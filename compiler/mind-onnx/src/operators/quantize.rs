@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// A scale or zero point as core takes it: one of one element as a number.
+/// Returns a scale or zero point as core takes it: one of one element as a number.
 pub(super) fn point(e: &mut Emit<'_>, value: ValueId) -> One {
     if e.dims(value)[..] != [Dim::Fixed(1)] {
         return Ok(value);
@@ -73,7 +73,7 @@ fn axis(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     Ok(n.int("axis")?.unwrap_or(1))
 }
 
-/// An axis that a tensor of rank 1 has, too, where the scale is one number.
+/// Returns an axis that a tensor of rank 1 has, too, where the scale is one number.
 fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     match e.rank(scale) {
         1 if e.rank(x) > 1 => axis,
@@ -82,7 +82,7 @@ fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     }
 }
 
-/// The dtype that a node asks for, if it does.
+/// Returns the dtype that a node asks for, if it does.
 fn output_dtype(n: &Node<'_, '_, '_>) -> Result<Option<DType>, Refusal> {
     let asked = n.int("output_dtype")?.filter(|own| *own != 0);
     asked.map(dtype).transpose()
@@ -146,7 +146,7 @@ pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], 
     Ok([own, scale, point])
 }
 
-/// The numbers that inputs `at`, its scale and its zero point stand for.
+/// Returns the numbers that inputs `at`, its scale and its zero point stand for.
 pub(super) fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
     let (x, scale) = (n.input(at)?, n.input(at + 1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 2)?);

@@ -113,7 +113,7 @@ fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The product of integers less their zero points, times both scales, plus the bias in input `bias`.
+/// Returns the product of integers less their zero points, times both scales, plus the bias in input `bias`.
 pub(super) fn scaled_product(
     n: &mut Node<'_, '_, '_>,
     operands: [ValueId; 2],
@@ -128,7 +128,7 @@ pub(super) fn scaled_product(
     }
 }
 
-/// The product of integers less their zero points, times both scales.
+/// Returns the product of integers less their zero points, times both scales.
 fn scaled(
     e: &mut Emit<'_>,
     operands: [ValueId; 2],
@@ -142,7 +142,7 @@ fn scaled(
     e.apply(ScalarFn::Mul, &[own, scale])
 }
 
-/// The product of `x`, as bytes on a scale of the moment, with bytes on a scale.
+/// Returns the product of `x`, as bytes on a scale of the moment, with bytes on a scale.
 pub(super) fn dynamic_product(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -153,7 +153,7 @@ pub(super) fn dynamic_product(
     scaled(e, [lhs, bytes], [own_scale, scale], [Some(own_zero), zero])
 }
 
-/// A bias is on the scale of the products; without an output scale the result is in `f32`.
+/// Returns a bias is on the scale of the products; without an output scale the result is in `f32`.
 fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
@@ -180,7 +180,7 @@ fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     requantized(n, own, 7)
 }
 
-/// A product with a matrix whose elements are numbers of 4 or 8 bits, in blocks with a scale each.
+/// Returns a product with a matrix whose elements are numbers of 4 or 8 bits, in blocks with a scale each.
 fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
     n.ignore("accuracy_level");

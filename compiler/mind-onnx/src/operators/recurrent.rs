@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// The states that a step hands on, and the inputs with their first values.
+    /// Returns the states that a step hands on, and the inputs with their first values.
     fn states(self) -> &'static [usize] {
         match self {
             Kind::Rnn | Kind::Gru => &[5],
@@ -110,7 +110,7 @@ struct Fixed {
 }
 
 impl Fixed {
-    /// The operands of a scan.
+    /// Returns the operands of a scan.
     fn list(&self) -> Vec<ValueId> {
         let more = [
             self.inner_bias,
@@ -123,7 +123,7 @@ impl Fixed {
         hidden.chain(more.into_iter().flatten()).collect()
     }
 
-    /// The same as arguments of its body.
+    /// Returns the same as arguments of its body.
     fn inside(&self, arguments: &[ValueId]) -> Fixed {
         let (hidden, more) = arguments.split_at(self.hidden.len());
         let mut more = more.iter().copied();
@@ -138,7 +138,7 @@ impl Fixed {
         }
     }
 
-    /// The product of a hidden state with hidden weights `at`.
+    /// Returns the product of a hidden state with hidden weights `at`.
     fn product(&self, e: &mut Emit<'_>, h: ValueId, at: usize) -> One {
         match self.scale {
             Some(scale) => dynamic_product(e, h, [self.hidden[at], scale], self.zero),
@@ -253,14 +253,14 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     Ok(stacked)
 }
 
-/// The part of direction `at` of what all directions have, without that dimension.
+/// Returns the part of direction `at` of what all directions have, without that dimension.
 fn one_of(e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
     let shape = e.dims(all);
     let own = part_of(e, all, 0, at as i64, at as i64 + 1)?;
     e.reshape(own, &shape[1..])
 }
 
-/// The products with the input for all steps, with the biases that no step changes; and what every step reads.
+/// Returns the products with the input for all steps, with the biases that no step changes; and what every step reads.
 fn inputs(
     n: &mut Node<'_, '_, '_>,
     cell: &Cell,
@@ -327,7 +327,7 @@ fn inputs(
     Ok((sums, fixed))
 }
 
-/// The scale and the zero point of direction `at`.
+/// Returns the scale and the zero point of direction `at`.
 fn scale_of(
     e: &mut Emit<'_>,
     scale: ValueId,
@@ -339,7 +339,8 @@ fn scale_of(
     Ok((one_of(e, scale, at)?, zero))
 }
 
-/// The last states, then the hidden state of every step. `steps` are given where sequences have lengths of their own.
+/// Returns the last states, then the hidden state of every step. `steps` are given where sequences have lengths of
+/// their own.
 fn scan(
     e: &mut Emit<'_>,
     cell: &Cell,
@@ -370,7 +371,7 @@ fn scan(
 }
 
 impl Cell {
-    /// The states after a step and what it shows; behind the end of a sequence the states as they were, and 0.
+    /// Returns the states after a step and what it shows; behind the end of a sequence the states as they were, and 0.
     fn masked_step(
         &self,
         e: &mut Emit<'_>,

@@ -93,7 +93,7 @@ impl Over {
     }
 }
 
-/// A reduction whose axes are an attribute before opset `since`, and an input from then on.
+/// Returns a reduction whose axes are an attribute before opset `since`, and an input from then on.
 fn reduced(
     n: &mut Node<'_, '_, '_>,
     since: i64,
@@ -173,7 +173,7 @@ fn log_sum_exp(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
     e.apply(ScalarFn::Add, &[log, base])
 }
 
-/// The axis of a search, whether it stays, and whether the last of equals is found.
+/// Returns the axis of a search, whether it stays, and whether the last of equals is found.
 fn place(n: &Node<'_, '_, '_>) -> Result<(i64, bool, bool), Refusal> {
     let axis = n.int("axis")?.unwrap_or(0);
     let keep = n.int("keepdims")? != Some(0);

@@ -76,8 +76,8 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
 /// The most loops inside of each other whose graphs are imported once more for their types, each of which doubles the work.
 const MOST_TRIED: usize = 8;
 
-/// The types of the values that a loop stacks. Carried values `replaced`, which no step reads and which the first one replaces, become
-/// values of the types that a step yields.
+/// Returns the types of the values that a loop stacks. Carried values `replaced`, which no step reads and which the
+/// first one replaces, become values of the types that a step yields.
 fn tried<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -94,7 +94,7 @@ fn tried<'a>(
     Ok(rows)
 }
 
-/// Whether a loop's graph reads carried value `at` of the step before.
+/// Returns whether a loop's graph reads carried value `at` of the step before.
 fn is_read(body: &GraphProto, at: usize) -> bool {
     let Some(input) = body.input.get(2 + at) else {
         return true;
@@ -104,7 +104,7 @@ fn is_read(body: &GraphProto, at: usize) -> bool {
     yielded || nodes.any(|node| read_names(node).contains(&input.name[..]))
 }
 
-/// A value of a type that nothing reads. Extents that only a run knows are 0.
+/// Returns a value of a type that nothing reads. Extents that only a run knows are 0.
 fn any_value(e: &mut Emit<'_>, dtype: DType, shape: &[Dim]) -> One {
     let none = |dim: &Dim| match dim {
         Dim::Dynamic => Dim::Fixed(0),
@@ -120,7 +120,7 @@ fn any_value(e: &mut Emit<'_>, dtype: DType, shape: &[Dim]) -> One {
     Ok(DynamicReshape::with(shape).build(e, value, extents)?)
 }
 
-/// The numbers of the steps of a loop that does not end before its limit.
+/// Returns the numbers of the steps of a loop that does not end before its limit.
 fn steps(n: &mut Node<'_, '_, '_>) -> One {
     if let Ok(Some(count)) = n.ints_in(0) {
         let count = count.first().copied().unwrap_or(0).max(0);
@@ -132,7 +132,7 @@ fn steps(n: &mut Node<'_, '_, '_>) -> One {
     Ok(DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(&mut n.e, count)?)
 }
 
-/// A loop that does not end before its limit, as a scan of the numbers of its steps.
+/// Returns a loop that does not end before its limit, as a scan of the numbers of its steps.
 fn counted<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -174,7 +174,8 @@ fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refusal> {
     Ok([limit, goes])
 }
 
-/// The types of the values that a step of a loop yields, but for the condition, found in a loop that is thrown away.
+/// Returns the types of the values that a step of a loop yields, but for the condition, found in a loop that is thrown
+/// away.
 fn yields<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -226,8 +227,8 @@ fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
     any_value(e, row.dtype, &[&[Dim::Dynamic], &row.shape[..]].concat())
 }
 
-/// A loop that ends by its condition, or after a number of steps that a run gives. The values that it stacks are carried,
-/// one longer after each step.
+/// Returns a loop that ends by its condition, or after a number of steps that a run gives. The values that it stacks
+/// are carried, one longer after each step.
 fn conditional<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -310,7 +311,7 @@ fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, befor
     e.reshape(value, &wanted)
 }
 
-/// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
+/// Returns whether a loop's graph never ends it: its condition is true, or the one that it was given.
 fn goes_on(body: &GraphProto, files: &Files) -> bool {
     let Some(condition) = body.output.first().map(|own| &own.name) else {
         return false;

@@ -105,7 +105,7 @@ impl Target {
         self
     }
 
-    /// The target along the axes at the places `kept`.
+    /// Returns the target along the axes at the places `kept`.
     fn along(&self, kept: &[usize]) -> Target {
         let scales = self.scales.as_ref();
         Target {
@@ -115,7 +115,8 @@ impl Target {
         }
     }
 
-    /// The first product of a scale and an extent that is not the size, beyond rounding in `f32`: the axis and the product.
+    /// Returns the first product of a scale and an extent that is not the size, beyond rounding in `f32`: the axis and
+    /// the product.
     fn fraction(&self, shape: &[i64]) -> Option<(i64, f64)> {
         let scales = self.scales.as_ref()?;
         let pairs = self.axes.iter().zip(scales);
@@ -139,7 +140,8 @@ pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec
 /// The most terms of a continued fraction. That of an `f32` has less than half as many.
 const DIGITS: usize = 64;
 
-/// The number with the smallest denominator that `scale` is nearest to in `f32`, for example 1/3 for 0.33333334.
+/// Returns the number with the smallest denominator that `scale` is nearest to in `f32`, for example 1/3 for
+/// 0.33333334.
 ///
 /// Exporters write the `f32` that is nearest to the ratio they mean. With that ratio, coordinates that are meant to be whole
 /// are, so that `floor` and `ceil` give the element which PyTorch and ONNX Runtime read.
@@ -178,7 +180,7 @@ struct How {
 }
 
 impl How {
-    /// Whether a whole scale repeats each element as often.
+    /// Returns whether a whole scale repeats each element as often.
     fn repeats(&self) -> bool {
         let is_rounded = matches!(self.rounding, Rounding::PreferFloor | Rounding::PreferCeil);
         self.mode == Interpolation::Nearest
@@ -269,7 +271,7 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
 /// The extent of a dimension that only a run knows.
 const OPEN: i64 = -1;
 
-/// The extents of `x`, with [`OPEN`] for those that are not known.
+/// Returns the extents of `x`, with [`OPEN`] for those that are not known.
 fn extents(e: &Emit<'_>, x: ValueId) -> Vec<i64> {
     let dims = e.dims(x).into_iter();
     dims.map(|dim| dim.fixed().unwrap_or(OPEN)).collect()
@@ -322,7 +324,7 @@ fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
     e.reshape_extents(wide, &whole)
 }
 
-/// The sizes in input `at` along `axes`, without the axes that keep an extent of `x` which only a run knows.
+/// Returns the sizes in input `at` along `axes`, without the axes that keep an extent of `x` which only a run knows.
 fn known_sizes(
     n: &Node<'_, '_, '_>,
     x: ValueId,
@@ -355,7 +357,7 @@ fn wrong_sizes(found: usize, expected: usize) -> Refusal {
     Refusal::length("sizes", found, expected, "1 for each resized axis")
 }
 
-/// The sizes or scales that a node asks for, along the axes that it names, and repeats along further ones.
+/// Returns the sizes or scales that a node asks for, along the axes that it names, and repeats along further ones.
 fn target(
     n: &Node<'_, '_, '_>,
     x: ValueId,

@@ -56,7 +56,7 @@ fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The extents in input `at`, if each is a number or has a name.
+/// Returns the extents in input `at`, if each is a number or has a name.
 fn known_dims(n: &Node<'_, '_, '_>, at: usize) -> Option<Vec<Dim>> {
     let dims = n.dims_in(at).ok();
     dims.filter(|dims| !dims.contains(&Dim::Dynamic))
@@ -81,7 +81,8 @@ fn broadcast(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
     Ok(DynamicBroadcastTo::with(&open).build(e, x, extents)?)
 }
 
-/// The extents of `x` as a list of `rank` numbers: the first ones with 0 behind them, or all with 1 before them.
+/// Returns the extents of `x` as a list of `rank` numbers: the first ones with 0 behind them, or all with 1 before
+/// them.
 pub(super) fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
     let dims = e.dims(x);
     let own = dims.into_iter().enumerate().map(|(axis, dim)| match dim {
@@ -153,8 +154,8 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape(x, &dims)
 }
 
-/// Whether the shape has a number that only a run knows and that is not an extent of `x`, so that the run must check that
-/// `x` has as many elements.
+/// Returns whether the shape has a number that only a run knows and that is not an extent of `x`, so that the run must
+/// check that `x` has as many elements.
 fn has_foreign(n: &Node<'_, '_, '_>, x: ValueId) -> bool {
     let Some(Value::Extents(list)) = n.given(1) else {
         return false;
@@ -164,7 +165,7 @@ fn has_foreign(n: &Node<'_, '_, '_>, x: ValueId) -> bool {
     list.elements.iter().any(is_foreign)
 }
 
-/// The extent that -1 stands for in a shape whose open extents are all that `x` has.
+/// Returns the extent that -1 stands for in a shape whose open extents are all that `x` has.
 fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     let Some(Value::Extents(wanted)) = n.given(1) else {
         return None;
@@ -189,7 +190,7 @@ fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     (taken > 0 && all % taken == 0).then_some(all / taken)
 }
 
-/// An extent of 0 is that of the input, and -1 is what is left for the others.
+/// Returns an extent of 0 is that of the input, and -1 is what is left for the others.
 fn reshape_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -212,7 +213,7 @@ fn reshape_at_run_time(
     Ok(DynamicReshape::with(shape).build(e, x, wanted)?)
 }
 
-/// The extents are broadcast too: 1 keeps that of the input.
+/// Returns the extents are broadcast too: 1 keeps that of the input.
 fn expand(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let own = n.e.dims(x);
@@ -230,7 +231,7 @@ fn expand(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The extents `own` broadcast to `wanted`.
+/// Returns the extents `own` broadcast to `wanted`.
 fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     let rank = own.len().max(wanted.len());
     let from_end = |dims: &[Dim], at: usize| {

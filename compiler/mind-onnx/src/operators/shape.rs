@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
 ];
 
-/// The first input, as it is.
+/// Returns the first input, as it is.
 fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refusal> {
     let value = n.given(0).cloned();
     value.ok_or_else(|| Refusal::missing(n.operand(0)))
@@ -104,7 +104,7 @@ fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![Value::Op(element_count(&mut n.e, x)?)])
 }
 
-/// The number of elements of a value.
+/// Returns the number of elements of a value.
 pub(super) fn element_count(e: &mut Emit<'_>, x: ValueId) -> One {
     let mut count = e.tensor(&Tensor::scalar(1i64));
     for (axis, dim) in e.dims(x).into_iter().enumerate() {
@@ -209,8 +209,8 @@ fn concat(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
 /// The most elements of a list of which some are known and some are not.
 const MOST_JOINED: usize = MAX_RANK;
 
-/// The concatenation of short lists of `i64` some of whose elements are known, so that the known ones stay known; `None`
-/// for other inputs.
+/// Returns the concatenation of short lists of `i64` some of whose elements are known, so that the known ones stay
+/// known; `None` for other inputs.
 fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusal> {
     let mut elements = Vec::new();
     let mut is_some_known = false;
@@ -247,7 +247,7 @@ fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusa
     }))
 }
 
-/// The axes of an operator that took them as an attribute before opset 13, counted from the front.
+/// Returns the axes of an operator that took them as an attribute before opset 13, counted from the front.
 fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> {
     let Some(axes) = n.ints_since(13, "axes", 1)? else {
         return Ok(None);
@@ -403,7 +403,7 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
     Ok(DynamicReshape::with(&whole).build(e, wide, products)?)
 }
 
-/// The extent of a dimension of extent `own` that is repeated; `None` where that is no extent.
+/// Returns the extent of a dimension of extent `own` that is repeated; `None` where that is no extent.
 fn product(repeats: Dim, own: Dim) -> Option<Dim> {
     Some(match (repeats, own) {
         (Dim::Fixed(repeats), Dim::Fixed(own)) => Dim::Fixed(repeats.checked_mul(own)?),

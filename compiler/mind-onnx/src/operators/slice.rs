@@ -111,7 +111,7 @@ fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many 
     Ok(found)
 }
 
-/// The refusal of lists of which one has another length than the list of starts.
+/// Returns the refusal of lists of which one has another length than the list of starts.
 fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     let names = ["ends", "axes", "steps"];
     let mut lists = names.iter().zip(lengths);
@@ -120,7 +120,7 @@ fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     Refusal::length(*name, found, count, "1 for each start")
 }
 
-/// The elements `start..end` along an axis.
+/// Returns the elements `start..end` along an axis.
 pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let rank = e.rank(x);
     if axis >= rank {
@@ -135,7 +135,7 @@ pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end
     Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
 }
 
-/// The middle of each axis, or zeros about it; of an odd number of elements there are fewer before it.
+/// Returns the middle of each axis, or zeros about it; of an odd number of elements there are fewer before it.
 fn center(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
@@ -301,8 +301,8 @@ fn cut_at_run_time(
     Ok(Gather::with().axis(axis as i64).build(e, x, places)?)
 }
 
-/// A place counted from the end if it is negative, moved into an axis: to `least` or above, and for negative steps to the
-/// last place or below.
+/// Returns a place counted from the end if it is negative, moved into an axis: to `least` or above, and for negative
+/// steps to the last place or below.
 fn place_inside(
     e: &mut Emit<'_>,
     place: ValueId,
@@ -330,7 +330,7 @@ impl Cut {
         self.start == 0 && self.step == 1 && self.end >= i64::from(i32::MAX)
     }
 
-    /// The same elements with a positive step, and whether in the other order; the bounds inside of the axis.
+    /// Returns the same elements with a positive step, and whether in the other order; the bounds inside of the axis.
     fn upward(&self, extent: i64) -> (Cut, bool) {
         let place = |at: i64| {
             if at < 0 {

@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("MelWeightMatrix", &[17], mel_weights),
 ];
 
-/// The dtype that a node asks for, `f32` unless it does.
+/// Returns the dtype that a node asks for, `f32` unless it does.
 fn output_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     n.int("output_datatype")?.map_or(Ok(DType::F32), dtype)
 }
@@ -46,8 +46,8 @@ pub(super) fn places(n: &mut Node<'_, '_, '_>, at: usize) -> One {
     Ok(DynamicIota::with(DType::F64, &[Dim::Dynamic]).build(&mut n.e, count)?)
 }
 
-/// The sum of cosines of 0, 1, .. periods over the window, with these weights; a symmetric window ends where a period
-/// does.
+/// Returns the sum of cosines of 0, 1, .. periods over the window, with these weights; a symmetric window ends where a
+/// period does.
 fn window(n: &mut Node<'_, '_, '_>, weights: &[f64]) -> One {
     let periodic = n.int("periodic")? != Some(0);
     let to = output_dtype(n)?;
@@ -133,7 +133,7 @@ fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
     Ok(n.e.tensor(&converted(&matrix, to)))
 }
 
-/// The bins at which bands begin, peak and end: the centre of each is the next one's beginning.
+/// Returns the bins at which bands begin, peak and end: the centre of each is the next one's beginning.
 fn edges(bands: i64, length: i64, rate: f64, [low, high]: [f64; 2]) -> Vec<i64> {
     let mel = |hertz: f64| 2595.0 * (hertz / 700.0).ln_1p() / f64::ln(10.0);
     let hertz = |mel: f64| 700.0 * (mel / 2595.0 * f64::ln(10.0)).exp_m1();

@@ -53,7 +53,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// An operand as a stack of matrices: batches, then the dimensions of `second` as one and those of `third` as one.
+/// Returns an operand as a stack of matrices: batches, then the dimensions of `second` as one and those of `third` as
+/// one.
 fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize]; 3]) -> One {
     let order: Vec<i64> = [batch, second, third]
         .concat()

@@ -61,7 +61,7 @@ fn choice(op: OpId, e: &mut Emit<'_>, found: &mut Diagnostics) -> Many {
     e.nodes(op::IF, &[Some(condition)], attrs, count)
 }
 
-/// The condition is computed before the first step, and after each one for the next.
+/// Returns the condition is computed before the first step, and after each one for the next.
 fn repeated(op: OpId, e: &mut Emit<'_>, found: &mut Diagnostics) -> Many {
     let carried = While::from_id(op).carried(e.g) as usize;
     if carried == 0 {

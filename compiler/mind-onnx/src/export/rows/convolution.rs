@@ -104,7 +104,7 @@ fn attrs_of_2d(op: Conv2d, e: &Emit<'_>) -> Attrs {
     attrs
 }
 
-/// The permutations that put images in layout `nhwc` and their filters into `nchw`, and images back.
+/// Returns the permutations that put images in layout `nhwc` and their filters into `nchw`, and images back.
 fn permutations(rank: usize) -> [Vec<i64>; 3] {
     let rank = rank as i64;
     let image = [0, rank - 1].into_iter().chain(1..rank - 1);
@@ -133,12 +133,12 @@ fn convolved(
     e.transpose(own, &back)
 }
 
-/// A bound for the number of products in each sum.
+/// Returns a bound for the number of products in each sum.
 fn products(e: &Emit<'_>, filter: ValueId) -> Option<i64> {
     e.g.ty(filter).count()
 }
 
-/// The convolution in layout `nchw`.
+/// Returns the convolution in layout `nchw`.
 fn products_of(
     e: &mut Emit<'_>,
     operator: &'static Operator,

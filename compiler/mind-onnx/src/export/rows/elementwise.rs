@@ -127,7 +127,7 @@ impl Emit<'_> {
         self.cast(own, carrier, dtype)
     }
 
-    /// The sum of both integers times 1 or 0, for a dtype that no `Where` runs with.
+    /// Returns the sum of both integers times 1 or 0, for a dtype that no `Where` runs with.
     fn chosen_by_products(
         &mut self,
         dtype: DType,
@@ -164,7 +164,7 @@ fn relu(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.apply(op::MAX, dtype, &[inputs[0], zero], Vec::new())
 }
 
-/// The ceiling below zero, else the floor.
+/// Returns the ceiling below zero, else the floor.
 fn trunc(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     let zero = e.number(dtype, 0.0);
     let is_below = e.test(op::LESS, dtype, &[inputs[0], zero], Vec::new())?;
@@ -211,7 +211,7 @@ fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.choose(dtype, is_zero, none, own)
 }
 
-/// The unsigned dtype of the width of a signed one; another one as it is.
+/// Returns the unsigned dtype of the width of a signed one; another one as it is.
 fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,
@@ -251,7 +251,7 @@ fn shift_left(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.cast(own, plain, dtype)
 }
 
-/// A negative number is shifted as its complement, whose high bits are zeros.
+/// Returns a negative number is shifted as its complement, whose high bits are zeros.
 fn shift_right(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     let plain = unsigned(dtype);
     let by = e.cast(inputs[1], dtype, plain)?;

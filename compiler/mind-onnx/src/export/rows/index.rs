@@ -154,7 +154,7 @@ pub(super) fn tuples(
     within(e, own, extents, bounds)
 }
 
-/// The extents of some dimensions of a value, as a list.
+/// Returns the extents of some dimensions of a value, as a list.
 pub(super) fn extents_of(e: &mut Emit<'_>, value: ValueId, axes: std::ops::Range<usize>) -> One {
     let known: Option<Vec<i64>> = e.dims(value)[axes.clone()]
         .iter()
@@ -170,7 +170,7 @@ pub(super) fn extents_of(e: &mut Emit<'_>, value: ValueId, axes: std::ops::Range
     e.node(op::GATHER, &[shape, axes], Vec::new())
 }
 
-/// Whether all of each tuple is inside.
+/// Returns whether all of each tuple is inside.
 pub(super) fn all_inside(e: &mut Emit<'_>, is_inside: Val) -> One {
     let bytes = e.cast(is_inside, DType::Bool, DType::I32)?;
     let mut attrs: Attrs = vec![("keepdims", AttrDraft::Int(0))];

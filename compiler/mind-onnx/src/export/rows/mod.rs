@@ -62,7 +62,7 @@ const FAMILIES: &[&[Row]] = &[
     window::ROWS,
 ];
 
-/// How an op is written.
+/// Returns how an op is written.
 pub(super) fn form(g: &Graph, op: OpId) -> Form {
     let def = g.def(op);
     match (row(def), g.scalar(op)) {

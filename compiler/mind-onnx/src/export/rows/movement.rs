@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
     (Split::DEF, Form::One(|op, e| split(Split::from_id(op), e))),
 ];
 
-/// The extents that a broadcast to `to` is asked for: 1, which keeps the extent, where it does not stretch.
+/// Returns the extents that a broadcast to `to` is asked for: 1, which keeps the extent, where it does not stretch.
 fn stretched(from: &[Dim], to: &[Dim]) -> Vec<Dim> {
     let ahead = to.len() - from.len();
     let kept = |at: usize| at >= ahead && from[at - ahead] != Dim::Fixed(1);
@@ -148,7 +148,7 @@ fn slice(op: Slice, e: &mut Emit<'_>) -> One {
 /// The most parts of a split.
 const PART_LIMIT: i64 = 1 << 12;
 
-/// A part of a split, which is written for all parts that are asked for.
+/// Returns a part of a split, which is written for all parts that are asked for.
 fn split(op: Split, e: &mut Emit<'_>) -> One {
     let (input, axis, count) = (op.input(e.g), op.axis(e.g), op.count(e.g));
     let axis = e.axis(axis, input);
@@ -299,7 +299,7 @@ fn spread(
 /// The most indices that stand in a model.
 pub(super) const WRITTEN_INDICES: i64 = 1 << 20;
 
-/// The indices from 0 to below `count`, as a list.
+/// Returns the indices from 0 to below `count`, as a list.
 pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
     if count > WRITTEN_INDICES {
         let extents = e.ints(&[count]);
@@ -308,7 +308,7 @@ pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
     Ok(e.ints(&(0..count).collect::<Vec<i64>>()))
 }
 
-/// The indices along an axis, in the dtype that they are asked for.
+/// Returns the indices along an axis, in the dtype that they are asked for.
 fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     let (result, dtype) = (op.result(e.g), op.dtype(e.g));
     let dims = e.dims(result);
@@ -335,7 +335,7 @@ fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     e.expand(dtype, own, dims)
 }
 
-/// The indices along an axis of a tensor with these extents: how many ones there are before each place.
+/// Returns the indices along an axis of a tensor with these extents: how many ones there are before each place.
 pub(super) fn counted(e: &mut Emit<'_>, extents: Val, axis: usize, dtype: DType) -> One {
     let one = e.int(1);
     let ones = e.expand_as(DType::I64, one, extents)?;

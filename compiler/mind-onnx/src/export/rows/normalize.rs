@@ -37,7 +37,7 @@ fn softmax(e: &mut Emit<'_>, input: ValueId, axis: i64) -> One {
     e.apply(op::DIV, dtype, &[powers, total], Vec::new())
 }
 
-/// A reduction along one axis, which is kept.
+/// Returns a reduction along one axis, which is kept.
 fn along(e: &mut Emit<'_>, operator: &'static Operator, dtype: DType, x: Val, axis: i64) -> One {
     let carrier = e.carrier(operator, dtype)?;
     let x = e.cast(x, dtype, carrier)?;

@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
 /// The first opset with integers of 16 bits, and with blocks.
 const WIDE_INTEGERS: i64 = 21;
 
-/// Whether the operators of the opset have integers of this dtype.
+/// Returns whether the operators of the opset have integers of this dtype.
 fn has_integers(dtype: DType, opset: i64) -> bool {
     match dtype {
         DType::I8 | DType::U8 => true,
@@ -43,7 +43,7 @@ fn has_integers(dtype: DType, opset: i64) -> bool {
     }
 }
 
-/// The attributes for scales of a granularity; `None` if the operators of the opset do not have it.
+/// Returns the attributes for scales of a granularity; `None` if the operators of the opset do not have it.
 fn granular(e: &Emit<'_>, input: ValueId, scale: ValueId, own: Granularity) -> Option<Attrs> {
     match own {
         Granularity::Tensor => Some(Vec::new()),
@@ -116,7 +116,7 @@ fn zeros(e: &mut Emit<'_>, dtype: DType, scale: ValueId) -> One {
     e.expand(dtype, zero, e.dims(scale))
 }
 
-/// The quotient rounded, the zero point added exactly, and the sum cut to the range of `to`.
+/// Returns the quotient rounded, the zero point added exactly, and the sum cut to the range of `to`.
 fn written_out(
     e: &mut Emit<'_>,
     x: Val,

@@ -172,7 +172,7 @@ fn reduced(
     e.cast(own, carrier, dtype)
 }
 
-/// A reduction of `x`, whose axes are an attribute or an input.
+/// Returns a reduction of `x`, whose axes are an attribute or an input.
 pub(super) fn reduction(
     e: &mut Emit<'_>,
     operator: &'static Operator,
@@ -209,7 +209,7 @@ fn place(
     e.test(operator, e.dtype(input), &[own], attrs)
 }
 
-/// The operator that an accumulation applies, and the number that it starts from.
+/// Returns the operator that an accumulation applies, and the number that it starts from.
 fn step(kind: Accumulation, dtype: DType) -> (&'static Operator, f64) {
     let lowest = match dtype.is_float() {
         true => f64::NEG_INFINITY,
@@ -239,7 +239,7 @@ fn cumulative(op: Cumulative, e: &mut Emit<'_>) -> One {
     scanned(op, e, own)
 }
 
-/// A product or an extreme as a scan of the slices.
+/// Returns a product or an extreme as a scan of the slices.
 fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
     let dtype = e.dtype(op.input(e.g));
     // What is narrower is rounded from what the chain carries.

@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The extents that an operand gives for a result of shape `dims`.
+/// Returns the extents that an operand gives for a result of shape `dims`.
 fn asked(e: &mut Emit<'_>, extents: ValueId, dims: &[Dim]) -> One {
     let promise = Promise {
         dims,
@@ -76,7 +76,7 @@ struct Window {
     size: i64,
 }
 
-/// The windows of `sizes` elements of `data` along the axes that they do not cover.
+/// Returns the windows of `sizes` elements of `data` along the axes that they do not cover.
 fn windows(
     e: &mut Emit<'_>,
     data: ValueId,
@@ -114,7 +114,7 @@ fn windows(
 }
 
 impl Window {
-    /// The indices under the window.
+    /// Returns the indices under the window.
     fn places(&self, e: &mut Emit<'_>) -> One {
         let all = movement::indices(e, self.size)?;
         e.node(op::ADD, &[self.start, all], Vec::new())
@@ -133,7 +133,7 @@ fn dynamic_slice(op: DynamicSlice, e: &mut Emit<'_>) -> One {
     Ok(own)
 }
 
-/// The slices of the update are put at tuples of indices, one for each axis up to the last that has a window.
+/// Returns the slices of the update are put at tuples of indices, one for each axis up to the last that has a window.
 fn dynamic_update_slice(op: DynamicUpdateSlice, e: &mut Emit<'_>) -> One {
     let (data, update) = (op.input(e.g), op.update(e.g));
     let sizes = e.shape(update)?;

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The word for coordinates, and the operator that has it.
+/// Returns the word for coordinates, and the operator that has it.
 fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator), Refused> {
     Ok(match own {
         Coordinates::HalfPixel => ("half_pixel", op::RESIZE),
@@ -101,7 +101,7 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// The elements of `input` at these indices along axes.
+/// Returns the elements of `input` at these indices along axes.
 fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One {
     let mut own = e.value(input);
     for (axis, elements) in axes {
@@ -111,7 +111,7 @@ fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One
     Ok(own)
 }
 
-/// The elements that a resize with `nearest` takes along each of its axes, if they are known and not too many.
+/// Returns the elements that a resize with `nearest` takes along each of its axes, if they are known and not too many.
 fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     let input = op.input(e.g);
     let shape = e.g.ty(input).static_shape()?;
@@ -142,7 +142,7 @@ fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     Some(elements)
 }
 
-/// A `Resize`, computed in `carrier`.
+/// Returns a `Resize`, computed in `carrier`.
 fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     let (word, mut operator) = coordinates(op.coordinates(e.g))?;
     let input = op.input(e.g);
@@ -197,12 +197,12 @@ fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     Ok(e.nodes(operator, &inputs, attrs, 1)?[0])
 }
 
-/// The operator that has the later form.
+/// Returns the operator that has the later form.
 fn later(a: &'static op::Operator, b: &'static op::Operator) -> &'static op::Operator {
     if a.since() < b.since() { b } else { a }
 }
 
-/// A number as attributes of ONNX hold it.
+/// Returns a number as attributes of ONNX hold it.
 fn narrow(number: f64) -> Result<f32, Refused> {
     let narrow = number as f32;
     if f64::from(narrow) == number {
@@ -212,7 +212,7 @@ fn narrow(number: f64) -> Result<f32, Refused> {
     Err(Refused::value("an attribute", number, expected))
 }
 
-/// The extents of all axes, for versions that know no lists of some of them.
+/// Returns the extents of all axes, for versions that know no lists of some of them.
 ///
 /// # Errors
 ///
@@ -335,8 +335,8 @@ fn targets(
     })
 }
 
-/// The sizes with which the policy `not_larger` gives these sizes and scales: all scales are one, which is the ratio of an
-/// axis, and the other axes ask for more than they get.
+/// Returns the sizes with which the policy `not_larger` gives these sizes and scales: all scales are one, which is the
+/// ratio of an axis, and the other axes ask for more than they get.
 fn not_larger(extents: &[i64], sizes: &[i64], scales: &[f64]) -> Option<Vec<i64>> {
     let (&scale, rest) = scales.split_first()?;
     let ratio = |at: usize| sizes[at] as f64 / extents[at] as f64;

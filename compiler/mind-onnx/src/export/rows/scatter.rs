@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The operator for a kind of update, of those since opset 13, 16 and 18, and its attribute.
+/// Returns the operator for a kind of update, of those since opset 13, 16 and 18, and its attribute.
 fn joining(kind: Update, forms: [&'static Operator; 3]) -> (&'static Operator, Attrs) {
     let (form, word) = match kind {
         Update::Replace => return (forms[0], Vec::new()),

@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The first `count` elements in order, and where they were.
+/// Returns the first `count` elements in order, and where they were.
 fn ordered(e: &mut Emit<'_>, input: ValueId, count: Val, axis: i64, largest: bool) -> Many {
     let dtype = e.dtype(input);
     let own = e.value(input);

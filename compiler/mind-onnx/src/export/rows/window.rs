@@ -51,13 +51,13 @@ impl Windows {
         }
     }
 
-    /// Whether the window moves elements of a dimension as they are.
+    /// Returns whether the window moves elements of a dimension as they are.
     fn is_unit(&self, at: usize) -> bool {
         let lists = [&self.window, &self.strides].map(|list| list[at]);
         lists == [1; 2] && [self.low[at], self.high[at]] == [0; 2]
     }
 
-    /// Whether a pad is as long as the window, for which runtimes have no pool.
+    /// Returns whether a pad is as long as the window, for which runtimes have no pool.
     fn is_far(&self) -> bool {
         (0..self.window.len())
             .any(|at| self.low[at].max(self.high[at]) >= self.window[at] && !self.is_unit(at))
@@ -67,8 +67,8 @@ impl Windows {
         (0..self.window.len()).any(|at| self.dilations[at] != 1 && self.window[at] != 1)
     }
 
-    /// The dimensions of `rank` as batch, channels and one to three spatial ones: none for a shape that has them, else
-    /// the order that makes it so.
+    /// Returns the dimensions of `rank` as batch, channels and one to three spatial ones: none for a shape that has
+    /// them, else the order that makes it so.
     fn arrangement(&self) -> Option<Arrangement> {
         let rank = self.window.len();
         let moving: Vec<usize> = (0..rank).filter(|&at| !self.is_unit(at)).collect();
@@ -114,7 +114,7 @@ impl Arrangement {
         Some(order.map(|&at| at as i64).collect())
     }
 
-    /// Whether batch and channels are two dimensions of the input, so that nothing becomes one.
+    /// Returns whether batch and channels are two dimensions of the input, so that nothing becomes one.
     fn is_permutation(&self) -> bool {
         self.still.as_ref().is_none_or(|still| still.len() == 2)
     }
@@ -140,7 +140,7 @@ impl Arrangement {
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
     }
 
-    /// The result of a pool as what the input was arranged from.
+    /// Returns the result of a pool as what the input was arranged from.
     fn back(&self, e: &mut Emit<'_>, own: Val, result: ValueId) -> One {
         let Some(order) = self.order() else {
             return Ok(own);
@@ -160,7 +160,7 @@ impl Arrangement {
     }
 }
 
-/// The dtype that the largest of elements is found in: exactly, with the least number over no tap.
+/// Returns the dtype that the largest of elements is found in: exactly, with the least number over no tap.
 fn pooled_dtype(e: &Emit<'_>, dtype: DType) -> Option<DType> {
     match dtype {
         own if op::MAX_POOL.runs(own, e.opset) => Some(own),
@@ -204,7 +204,7 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// A pool between what arranges its input and what puts its result back.
+/// Returns a pool between what arranges its input and what puts its result back.
 fn pooled(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -217,7 +217,7 @@ fn pooled(
     arrangement.back(e, own, op.result(e.g))
 }
 
-/// The largest, or the smallest as the negation of the largest of negations.
+/// Returns the largest, or the smallest as the negation of the largest of negations.
 fn extreme(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -267,7 +267,7 @@ fn mean(e: &mut Emit<'_>, op: ReduceWindow, windows: &Windows, arrangement: &Arr
     e.cast(own, carrier, dtype)
 }
 
-/// The taps as slices of the padded input, combined one after the other from `start`, if it is given.
+/// Returns the taps as slices of the padded input, combined one after the other from `start`, if it is given.
 fn slices(
     e: &mut Emit<'_>,
     op: ReduceWindow,
