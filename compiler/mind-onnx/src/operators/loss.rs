@@ -1,4 +1,4 @@
-//! Losses.
+//! Imports losses.
 
 use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Operator] = &[
     ),
 ];
 
-/// Returns the number for the class of each target, negated, weighted and reduced.
+/// Returns the negated log-probability of each target's class, weighted and reduced.
 fn negative_log_likelihood(n: &mut Node<'_, '_, '_>, logs: ValueId) -> One {
     let ignored = n.int("ignore_index")?;
     let reduction = n.word("reduction")?.unwrap_or("mean");

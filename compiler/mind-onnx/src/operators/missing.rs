@@ -1,10 +1,10 @@
-//! Why operators have no row.
+//! Reasons for operators that are not imported.
 
 use mind_convert::Refusal;
 
 use super::{ONNX, domain};
 
-/// Reasons, with the operators of ONNX's own set that have no row for it.
+/// The reasons, with the operators of ONNX's own set that have no row for them.
 const REASONS: &[(&str, &[&str])] = &[
     (
         "the operator works on sequences, which are no tensors of numbers",
@@ -48,7 +48,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("the operator decodes files of images", &["ImageDecoder"]),
 ];
 
-/// Domains without rows.
+/// The domains without rows, with reasons.
 const DOMAINS: &[(&str, &str)] = &[
     (
         "ai.onnx.ml",
@@ -69,7 +69,7 @@ pub(crate) fn missing(of: &str, name: &str) -> Refusal {
     )
 }
 
-/// Why an operator without a row is not read.
+/// Returns the reason why an operator has no row.
 fn reason(of: &str, name: &str) -> &'static str {
     let of = domain(of);
     let mut domains = DOMAINS.iter();
