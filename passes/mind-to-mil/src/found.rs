@@ -226,7 +226,7 @@ fn ending(g: &Graph, roots: &[OpId], found: Found) -> Placed {
     let anchor = match roots {
         [one] => *one,
         _ => {
-            let block = g.parent(roots[0]).expect("a root stands in a block");
+            let block = g.parent(roots[0]).expect("a root is in a block");
             let mut ops = g.ops(block);
             ops.find(|op| roots.contains(op))
                 .expect("the roots stand in one block")

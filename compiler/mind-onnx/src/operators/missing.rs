@@ -7,7 +7,7 @@ use super::{ONNX, domain};
 /// The reasons, with the operators of ONNX's own set that have no row for them.
 const REASONS: &[(&str, &[&str])] = &[
     (
-        "the operator works on sequences, which are no tensors of numbers",
+        "the operator works on sequences, which are not numeric tensors",
         &[
             "ConcatFromSequence",
             "SequenceAt",
@@ -21,11 +21,11 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the operator works on optional values, which are no tensors of numbers",
+        "the operator works on optional values, which are not numeric tensors",
         &["Optional"],
     ),
     (
-        "the operator works on strings, which are no tensors of numbers",
+        "the operator works on strings, which are not numeric tensors",
         &[
             "RegexFullMatch",
             "StringConcat",
@@ -52,7 +52,7 @@ const REASONS: &[(&str, &[&str])] = &[
 const DOMAINS: &[(&str, &str)] = &[
     (
         "ai.onnx.ml",
-        "operators of trees, of tables and of other models that are no networks are not supported",
+        "operators of trees, tables and other models that are not neural networks are not supported",
     ),
     (
         "ai.onnx.preview.training",
