@@ -103,7 +103,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The largest error of the logits of a model, in units of the largest one.
+/// Returns the largest error of the logits of a model, in units of the largest one.
 fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;

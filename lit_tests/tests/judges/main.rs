@@ -192,7 +192,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether a refusal is a fault of coremltools itself; each is shown.
+/// Returns whether a refusal is a fault of coremltools itself; each is shown.
 fn is_fault(line: &str) -> bool {
     let fault = FAULTS.iter().find(|(message, _)| line.contains(message));
     if let Some((_, reason)) = fault {
@@ -309,7 +309,7 @@ impl Packages<'_> {
         Some((format.text().unwrap_or(Format::Core), g))
     }
 
-    /// A module, lowered in both layouts, where it can be.
+    /// Returns a module, lowered in both layouts, where it can be.
     fn lowered(
         &mut self,
         group: &'static str,
@@ -332,7 +332,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// A program that a package can describe, with the arrays that it is run on.
+    /// Returns a program that a package can describe, with the arrays that it is run on.
     fn add(
         &mut self,
         group: &'static str,
@@ -405,7 +405,7 @@ fn random(g: &Graph) -> Option<Arrays> {
     random_inputs(g, 1, Extents::default()).ok()
 }
 
-/// The arrays that a program of one op prescribes.
+/// Returns the arrays that a program of one op prescribes.
 fn arrays(g: &Graph) -> Option<Arrays> {
     let array = |input: mind_interp::InputSpec<'_>| {
         let shape = input.ty.static_shape()?.into_iter();

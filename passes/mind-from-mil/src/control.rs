@@ -1,6 +1,6 @@
-//! Blocks that run on a condition, and again and again.
+//! Imports conditionals and loops.
 //!
-//! What a block of MIL reads from outside becomes an operand and an argument, since regions of core are closed.
+//! Values that a MIL block captures become operands and arguments, because regions of core are closed.
 
 use mind_core::ops::control::{If, While};
 use mind_core::ops::shape::Reshape;
@@ -15,7 +15,7 @@ use crate::refuse::Refused;
 
 type Several = Result<Vec<ValueId>, Box<Refused>>;
 
-/// The first block where the predicate is true, else the second.
+/// Imports `cond`: the first block if the predicate is true, else the second one.
 pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Several {
     let predicate = e.argument(op, "pred")?;
     let predicate = e.reshape(predicate, &[])?;
@@ -24,7 +24,7 @@ pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Several {
     closed(op, e, If::DEF, &[], &operands, &captured)
 }
 
-/// The second block over the variables, while the first one yields true.
+/// Imports `while_loop`: the second block is repeated while the first one yields true.
 pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Several {
     let variables = e.arguments(op, "loop_vars")?;
     let captured = e.g().captures(op);
@@ -54,7 +54,7 @@ fn open_extents(g: &mut Graph, from: BlockId, arguments: &[ValueId], is_last: bo
     }
 }
 
-/// An op of core with the blocks of `op`, whose arguments come first; those for `captured` come last.
+/// Returns a core op with the blocks of `op`. The arguments for the values in `captured` come last.
 fn closed(
     op: OpId,
     e: &mut Emit<'_>,
@@ -81,7 +81,7 @@ fn closed(
             && is_condition
             && b.graph.ty(go).rank() != 0
         {
-            // MIL takes one truth value of any rank.
+            // MIL accepts a single truth value of any rank.
             yielded[0] = Reshape::with(&[]).build(b, go)?;
         }
         Ok(yielded)

@@ -1,4 +1,4 @@
-//! Convolutions, forward and backward.
+//! Imports convolutions, forward and transposed.
 
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
 use mind_ir::types::Dim;
@@ -16,7 +16,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&conv::CONV_TRANSPOSE, conv_transpose),
 ];
 
-/// `[N, C, ..]` under `[O, C / groups, ..]`.
+/// Imports a convolution of `[N, C, ..]` with `[O, C / groups, ..]`.
 fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
     let operands = Operands::of(op, e)?;
     let list = |entry: fn(&Axis) -> i64| operands.axes.iter().map(entry).collect();
@@ -37,7 +37,7 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
     biased(op, e, own)
 }
 
-/// `[N, C, ..]` spread by `[C, O / groups, ..]`.
+/// Imports a transposed convolution of `[N, C, ..]` with `[C, O / groups, ..]`.
 fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> Imported {
     let operands = Operands::of(op, e)?;
     let (outer, result) = (e.shape(operands.x)?, e.shape(e.g().result(op))?);
@@ -65,7 +65,7 @@ fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> Imported {
     biased(op, e, own)
 }
 
-/// What every convolution has.
+/// Arguments that all convolutions share.
 struct Operands {
     x: ValueId,
     weight: ValueId,
@@ -109,7 +109,7 @@ pub(crate) fn check_pads(
     }
 }
 
-/// `own` with the bias of `op`, a number for each filter.
+/// Adds the bias of `op` to `own`, one number per filter.
 fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> Imported {
     let Some(bias) = e.optional(op, "bias")? else {
         return Ok(own);

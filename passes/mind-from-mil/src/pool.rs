@@ -1,4 +1,4 @@
-//! Pools.
+//! Imports pools.
 
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::scalar::Reduction;
@@ -23,17 +23,17 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// How a pool slides over `[N, C, ..]`: an entry for each dimension.
+/// The sliding windows of a pool over `[N, C, ..]`, with one entry for each dimension.
 pub(crate) struct Pool {
     window: Vec<i64>,
     strides: Vec<i64>,
     low: Vec<i64>,
-    /// Far enough for the last window.
+    /// The padding at the end, large enough for the last window.
     high: Vec<i64>,
 }
 
 impl Pool {
-    /// Windows of `size` elements along one axis of `rank`, one for each element, which stands in their middle.
+    /// Returns windows of `size` elements along one axis of `rank`, centred at each element.
     pub(crate) fn along(axis: usize, rank: usize, size: i64) -> Pool {
         let mut pool = Pool {
             window: vec![1; rank],

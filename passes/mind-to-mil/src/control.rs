@@ -1,4 +1,4 @@
-//! Regions as blocks of MIL, which read what comes from outside where it stands.
+//! Lowers regions to MIL blocks, which may read values of the enclosing blocks.
 
 use mind_core::ops::control::{If, While, block};
 use mind_diag::Span;
@@ -15,16 +15,16 @@ use mind_mil::{Attributes, MilOp};
 
 use crate::refuse::Refused;
 
-/// An op of MIL with blocks that has no results yet, and for each region of the op of core what its block is.
+/// A MIL op with blocks whose regions are still to be lowered.
 pub(crate) struct Opened {
     row: &'static MilOp,
     /// The operands of the new op.
     operands: Vec<ValueId>,
-    /// How many arguments each block has.
+    /// The number of arguments of each block.
     carried: usize,
 }
 
-/// What an op with closed regions becomes; `None` for one that MIL has not.
+/// Returns the MIL op for an op with closed regions; `None` if MIL does not have one.
 pub(crate) fn opened(g: &Graph, op: OpId) -> Option<Opened> {
     if let Some(own) = g.view::<If>(op) {
         return Some(Opened {
@@ -42,8 +42,8 @@ pub(crate) fn opened(g: &Graph, op: OpId) -> Option<Opened> {
 }
 
 impl Opened {
-    /// Puts the op before `anchor`, with blocks that have its variables as arguments; the ops in the regions of `op`, which
-    /// stay there, read these and what stands outside.
+    /// Inserts the MIL op before `anchor`, with loop variables as block arguments. The ops in the regions of `op` stay
+    /// there until they are lowered, and now read these arguments and the captured outer values.
     pub(crate) fn place(&self, g: &mut Graph, op: OpId, anchor: OpId) -> OpId {
         let results = g.results(op).len();
         let mut segments = vec![0i64; self.row.params.len()];
@@ -57,7 +57,7 @@ impl Opened {
             span: g.span(op),
         };
         let new = g.insert(InsertPoint::Before(anchor), new);
-        // The predicate is none of the arguments.
+        // The predicate is not passed to the blocks.
         let inputs = g.operands(op)[self.operands.len() - self.carried..].to_vec();
         for region in 0..self.row.def.regions {
             let (from, to) = (block(g, op, region), block(g, new, region));
@@ -103,11 +103,11 @@ impl Opened {
     }
 }
 
-/// Moves the ops of the regions of `op`, which have been lowered, to the blocks of `new`, whose results get their types.
+/// Moves the lowered ops from the regions of `op` to the blocks of `new`, and infers the result types of `new`.
 ///
 /// # Errors
 ///
-/// Blocks that do not yield what MIL takes.
+/// If a block yields values that MIL does not accept.
 pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Box<Refused>> {
     for region in 0..g.regions(op).len() {
         move_ops(g, block(g, op, region), block(g, new, region));
@@ -121,7 +121,7 @@ pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Box<Refused
     Ok(())
 }
 
-/// Makes a condition yield a list of one truth value as it is: MIL takes it of any rank.
+/// Removes a `squeeze` of the yielded condition, because MIL takes a truth value of any rank.
 fn unsqueeze(g: &mut Graph, condition: BlockId) {
     let Some(end) = g.terminator(condition) else {
         return;

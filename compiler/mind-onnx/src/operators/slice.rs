@@ -1,4 +1,4 @@
-//! Parts of tensors along their axes.
+//! Imports slices and splits.
 
 use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
@@ -64,8 +64,8 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(parts)
 }
 
-/// Parts of an axis whose extent, or how it is split, only a run knows. Sizes that are no numbers are taken as they come:
-/// the last part ends where the axis does.
+/// Splits an axis of unknown extent, or by data-dependent sizes. Data-dependent sizes are not checked, but the last
+/// part ends where the axis does.
 fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many {
     let count = n.proto.output.len().max(1);
     let attribute = if n.opset < 13 { n.ints("split")? } else { None };
@@ -111,7 +111,7 @@ fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many 
     Ok(found)
 }
 
-/// The refusal of lists of which one has another length than the list of starts.
+/// Returns the refusal of lists whose lengths differ from that of the starts.
 fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     let names = ["ends", "axes", "steps"];
     let mut lists = names.iter().zip(lengths);
@@ -120,7 +120,7 @@ fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     Refusal::length(*name, found, count, "1 for each start")
 }
 
-/// The elements `start..end` along an axis.
+/// Returns the elements `start..end` along an axis.
 pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let rank = e.rank(x);
     if axis >= rank {
@@ -135,7 +135,7 @@ pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end
     Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
 }
 
-/// The middle of each axis, or zeros about it; of an odd number of elements there are fewer before it.
+/// Crops or pads each axis around its centre. If the difference is odd, the smaller half is at the begin.
 fn center(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
@@ -242,7 +242,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
     Ok(own)
 }
 
-/// As many elements as a run finds between two places, which are moved inside of the axis.
+/// Slices with data-dependent bounds, which are clamped to the axis.
 fn slice_at_run_time(
     n: &mut Node<'_, '_, '_>,
     axes: Option<Vec<i64>>,
@@ -273,7 +273,7 @@ fn slice_at_run_time(
     Ok(x)
 }
 
-/// Every `step`-th element along an axis between two places, which are moved inside of it.
+/// Returns every `step`-th element along an axis between two bounds, which are clamped to the axis.
 fn cut_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -301,8 +301,8 @@ fn cut_at_run_time(
     Ok(Gather::with().axis(axis as i64).build(e, x, places)?)
 }
 
-/// A place counted from the end if it is negative, moved into an axis: to `least` or above, and for negative steps to the
-/// last place or below.
+/// Returns a bound, counted from the end if it is negative and clamped to the axis: from `least` on, and for negative
+/// steps up to the last position.
 fn place_inside(
     e: &mut Emit<'_>,
     place: ValueId,
@@ -318,7 +318,7 @@ fn place_inside(
     e.apply(ScalarFn::Minimum, &[own, last])
 }
 
-/// A part of an axis: every `step`-th element from `start` to before `end`.
+/// A slice of an axis: every `step`-th element from `start` to before `end`.
 struct Cut {
     start: i64,
     end: i64,
@@ -330,7 +330,8 @@ impl Cut {
         self.start == 0 && self.step == 1 && self.end >= i64::from(i32::MAX)
     }
 
-    /// The same elements with a positive step, and whether in the other order; the bounds inside of the axis.
+    /// Returns an equivalent slice with a positive step and bounds inside of the axis, and whether its elements must be
+    /// reversed.
     fn upward(&self, extent: i64) -> (Cut, bool) {
         let place = |at: i64| {
             if at < 0 {
@@ -351,7 +352,7 @@ impl Cut {
             };
             return (cut, false);
         }
-        // The standard moves a start before the axis to its first place.
+        // The standard clamps a start before the axis to the first position.
         let first = match extent {
             ..=0 => -1,
             _ => place(self.start).clamp(0, extent - 1),

@@ -1,4 +1,4 @@
-//! Modules as models.
+//! Snapshots of exported models.
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -42,7 +42,7 @@ fn call(node: &NodeProto) -> String {
     format!("{outputs} = {}({inputs}){graphs}\n", node.op_type)
 }
 
-/// The nodes of a graph, a line each.
+/// Returns the nodes of a graph, one per line.
 fn listing(graph: &GraphProto) -> String {
     graph.node.iter().map(call).collect()
 }

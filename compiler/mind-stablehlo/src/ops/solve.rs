@@ -1,4 +1,4 @@
-//! Factors of matrices and equations with triangular ones.
+//! Cholesky factorisation and triangular solve.
 
 use mind_convert::Refusal;
 use mind_core::ops::compare::Direction;
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// The row of a call of LAPACK as JAX writes it for processors.
+/// Returns the import of a LAPACK call, as JAX emits it for CPUs.
 pub(super) fn lapack(name: &str) -> Option<fn(&mut Node<'_, '_, '_>) -> Many> {
     match name {
         "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" => Some(lapack_factors),
@@ -38,14 +38,14 @@ pub(super) fn lapack(name: &str) -> Option<fn(&mut Node<'_, '_, '_>) -> Many> {
     }
 }
 
-/// Whether field `name` of a call is the letter `letter`.
+/// Returns whether field `name` of a call is the letter `letter`.
 fn is_letter(n: &Node<'_, '_, '_>, name: &'static str, letter: u8) -> Result<bool, Refusal> {
     let found = n.fields(&["mhlo.backend_config"])?.int(name)?;
     Ok(found == i64::from(letter))
 }
 
-/// The factor, and whether each matrix has none: LAPACK says which minor is not positive definite, and JAX asks whether
-/// one is.
+/// Returns the factors, and a status for each matrix, which is nonzero without a factor. LAPACK returns which minor is
+/// not positive definite, but JAX only checks whether one is.
 fn lapack_factors(n: &mut Node<'_, '_, '_>) -> Many {
     let is_lower = is_letter(n, "uplo", b'L')?;
     let x = n.only()?;
@@ -54,7 +54,7 @@ fn lapack_factors(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![factor, status])
 }
 
-/// 1 for each factor whose elements are NaN, else 0.
+/// Returns 1 for each factor with NaN elements, else 0.
 fn is_indefinite(n: &mut Node<'_, '_, '_>, factor: ValueId) -> One {
     let largest = Max::with().axes(&[-2, -1]).build(&mut n.e, factor)?;
     let is_nan = n.e.compare(Direction::Ne, largest, largest)?;
@@ -71,7 +71,7 @@ fn lapack_solution(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![system.build(&mut n.e, a, b)?])
 }
 
-/// An attribute that is a truth value, false if it is left out.
+/// Returns a boolean attribute, false if it is missing.
 fn flag(n: &Node<'_, '_, '_>, name: &'static str) -> Result<bool, Refusal> {
     match n.attr(&[name]) {
         None => Ok(false),
@@ -92,7 +92,7 @@ fn is_transposed(n: &Node<'_, '_, '_>) -> Result<bool, Refusal> {
         Some(other) => words.iter().find(|word| other.text() == Some(**word)),
     };
     match found {
-        // Of real numbers the adjoint is the transpose.
+        // The adjoint of a real matrix is its transpose.
         Some(word) => Ok(*word != "NO_TRANSPOSE"),
         None => Err(Refusal::value(
             "transpose_a",

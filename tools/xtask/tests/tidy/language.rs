@@ -55,13 +55,11 @@ const FEW_LINES: usize = 100;
 
 /// Crates whose comments are still to be rewritten. A crate that meets the rates is removed from the list.
 const PENDING: &[&str] = &[
-    "compiler/mind-coreml",
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
     "lit_tests",
     "passes/mind-from-mil",
     "passes/mind-rulecheck",
-    "passes/mind-to-mil",
 ];
 
 #[test]
