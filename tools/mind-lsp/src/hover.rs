@@ -1,7 +1,7 @@
 //! What stands at a place, in words.
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use mind_ir::opdef::{AttrDef, OpDef};
+use mind_ir::opdef::{AttrDef, DOC_SECTIONS, OpDef};
 
 use crate::names::{Found, Kind, Symbol, Thing};
 use crate::rules;
@@ -94,8 +94,7 @@ pub(crate) fn op(def: &OpDef) -> String {
 pub(crate) fn documentation(def: &OpDef) -> String {
     let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
     let doc = lines.join("\n");
-    let sections = ["Shapes:", "Order:", "Errors:", "Source:"];
-    let doc = sections.iter().fold(doc, |doc, section| {
+    let doc = DOC_SECTIONS.iter().fold(doc, |doc, section| {
         doc.replace(&format!("\n{section}"), &format!("\n\n**{section}**"))
     });
     doc.trim().to_owned()
@@ -115,5 +114,25 @@ fn shown(attr: &AttrDef) -> String {
     match attr.default_text() {
         Some(default) => format!("{}={default}", attr.name),
         None => attr.name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_driver::session::registry;
+
+    use super::documentation;
+
+    #[test]
+    fn each_section_is_a_paragraph() {
+        let registry = registry();
+        let def = registry.get("loops.slide").expect("a shipped op");
+        let text = documentation(def);
+        for section in ["Shapes:", "Schedule:", "Order:", "Errors:", "Source:"] {
+            assert!(
+                text.contains(&format!("\n\n**{section}**")),
+                "{section}\n{text}"
+            );
+        }
     }
 }
