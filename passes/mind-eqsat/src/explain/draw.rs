@@ -1,6 +1,6 @@
 //! Drawings of the e-graph of a region.
 
-use mind_draw::{DrawBox, Drawing, Edge, Row};
+use mind_draw::{BoxLine, DrawBox, Drawing, Edge};
 use mind_ir::graph::Graph;
 use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
@@ -46,13 +46,13 @@ pub(crate) fn drawing(
     for &class in &order {
         let nodes = dense.class(class).nodes.iter().map(|&number| {
             let node = dense.node(number);
-            Row {
+            BoxLine {
                 text: mind_draw::cut(&label(g, loaded, groups, node), ROW),
                 aside: rule(cx, loaded, node).unwrap_or_default(),
                 chosen: is_chosen(class, number),
             }
         });
-        let title = Row::new(title(loaded, dense, class));
+        let title = BoxLine::new(title(loaded, dense, class));
         let rows = std::iter::once(title).chain(nodes).collect();
         let own = drawing.add(DrawBox {
             rows,
