@@ -116,7 +116,7 @@ impl Stage {
             Stage::Embed(tokens) => parts::embed(config, tokens, stored),
             Stage::Close(tokens) => parts::close(config, tokens, stored),
             Stage::Pool => parts::pool(config, 1, stored),
-            Stage::Ask(tokens) => parts::ask(config, tokens, stored),
+            Stage::Ask(tokens) => parts::cross_query(config, tokens, stored),
             Stage::Source(tokens) => parts::source(config, tokens, stored),
             Stage::Patches(count) => parts::patches(config, count, stored),
             Stage::Frames(count) => parts::frames(config, (count, false), stored),
@@ -433,7 +433,7 @@ impl<'w> Model<'w> {
         }
         let Attention { tokens, seen, .. } = wanted;
         let graph = if wanted.is_across {
-            parts::look(&self.config, tokens, seen)?
+            parts::cross_attention(&self.config, tokens, seen)?
         } else {
             parts::attend(&self.config, tokens, seen)?
         };

@@ -16,7 +16,7 @@ use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
-use mind_irv2::{Among, Attribute, Config, Turning};
+use mind_irv2::{Among, Attribute, Config, RotaryStyle};
 use mind_jit::program::CPart;
 use mind_vir::c::SharedFunctions;
 use mind_weights::WeightType;
@@ -85,7 +85,7 @@ type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
 /// Attention to the own text, with its name in C.
 const ATTEND: (&str, Look) = ("attend", parts::attend);
 /// Attention to what an encoder says.
-const LOOK: (&str, Look) = ("look", parts::look);
+const LOOK: (&str, Look) = ("look", parts::cross_attention);
 
 /// The steps of a layer, and what its weights are stored as: layers of one kind have the same functions.
 type Kind = (Vec<bool>, Vec<(String, WeightType)>);
@@ -156,7 +156,7 @@ static STAGES: [StagePart; 7] = [
     stage_part("project", parts::project, Among::Every),
     StagePart {
         is_across: true,
-        ..stage_part("ask", parts::ask, Among::Every)
+        ..stage_part("ask", parts::cross_query, Among::Every)
     },
     StagePart {
         is_across: true,
@@ -605,7 +605,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
         ],
     );
     let layers = (0..config.num_layers).map(|layer| {
-        let (turning, window) = (config.turning(layer) as usize, config.window(layer));
+        let (turning, window) = (config.rotary_style(layer) as usize, config.window(layer));
         format!("    {{{turning}, {}}}", window.unwrap_or(0))
     });
     // Writing to a string cannot fail.
@@ -622,7 +622,8 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
 
 /// The macros that all stacks share, of which one has `heads` heads at most.
 fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usize) -> String {
-    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
+    let frequencies =
+        RotaryStyle::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
     let hears = config.encoder().is_some_and(|own| own.audio().is_some());
     let mut text = defines(
         "",
@@ -651,7 +652,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
         text,
         "\n/* What cosines and sines are multiplied by, as bits of float, for each way in which heads turn. */\n\
          static const uint32_t rotation_scales[{}] = {{{}}};",
-        Turning::COUNT,
+        RotaryStyle::COUNT,
         scales.join(", ")
     );
     let rows = frequencies.map(|own| {
@@ -671,7 +672,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
         text,
         "\n/* What positions are multiplied by, as bits of float, for each way in which heads turn. */\n\
          static const uint32_t frequencies[{}][PAIRS > 0 ? PAIRS : 1] = {{\n{}\n}};",
-        Turning::COUNT,
+        RotaryStyle::COUNT,
         rows.join(",\n")
     );
     text
