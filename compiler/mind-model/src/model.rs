@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mind_driver::cache::{KeptPanels, Packing};
+use mind_driver::cache::{CachedPanels, Packing};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
@@ -44,7 +44,7 @@ pub struct ModelOptions<'k> {
     /// How products by weights in blocks are computed.
     pub products: Products,
     /// What may have been packed of the same weights before, for the same products: that is not packed again.
-    pub kept: Option<&'k KeptPanels>,
+    pub kept: Option<&'k CachedPanels>,
 }
 
 /// A part that has weights, and the number of tokens that it is compiled for.
@@ -496,7 +496,7 @@ impl<'w> Model<'w> {
     fn packed_stage(
         &self,
         stage: Stage,
-        kept: Option<&KeptPanels>,
+        kept: Option<&CachedPanels>,
     ) -> Result<Arc<Parts>, ModelError> {
         let mut made = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parts) = made.get(&stage) {

@@ -342,8 +342,8 @@ impl Report {
             explain.missed(&self.source, pass, rule, *span, reason);
         }
         let story = Story::new(&self.source, &self.history, &module.graph, Format::Core);
-        let told = story.tell(&explain);
-        told.map_err(|why| invalid("<explain>", asked, why))
+        let explained = story.explain(&explain);
+        explained.map_err(|why| invalid("<explain>", asked, why))
     }
 
     /// Returns the counters of passes as (pass, counter, count).

@@ -111,7 +111,7 @@ impl<'a> Rewrites<'a> {
             return Ok(String::new());
         };
         let story = Story::new(self.file, &self.history, g, format);
-        story.tell(explain)
+        story.explain(explain)
     }
 
     /// Called when a pass starts.
@@ -163,8 +163,8 @@ impl<'a> Rewrites<'a> {
         let explained = self
             .explain
             .as_ref()
-            .is_some_and(|explain| explain.asks(rule));
-        explained || self.remarks.wants_missed(rule)
+            .is_some_and(|explain| explain.records_missed(rule));
+        explained || self.remarks.shows_missed(rule)
     }
 
     /// Records a note of the current pass; warnings are always reported.
