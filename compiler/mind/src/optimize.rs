@@ -385,7 +385,7 @@ impl Listener for Recorder<'_> {
         self.history.push(record);
     }
 
-    fn hears_missed(&self, _: &str) -> bool {
+    fn observes_missed(&self, _: &str) -> bool {
         self.missed
     }
 

@@ -75,10 +75,10 @@ fn run(
         bytes_before: before.bytes,
         ..Report::default()
     };
-    let heard = cx.rules.names().any(|rule| listener.hears_missed(rule));
+    let is_observed = cx.rules.names().any(|rule| listener.observes_missed(rule));
     let mut shared = Run {
         index: RuleIndex::new(cx.rules, cx.classes, cx.cost.channels),
-        memo: (!heard).then(Memo::default),
+        memo: (!is_observed).then(Memo::default),
     };
     let mut store = Some(Store::new(cx.rules.ops(), &costs, g));
     let mut settled = 0;

@@ -171,8 +171,8 @@ impl Listener for InRegion<'_> {
         self.0.applied(g, rewrite);
     }
 
-    fn hears_missed(&self, rule: &str) -> bool {
-        self.0.hears_missed(rule)
+    fn observes_missed(&self, rule: &str) -> bool {
+        self.0.observes_missed(rule)
     }
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {

@@ -268,7 +268,7 @@ struct Observed<'p> {
 
 impl<'p> Observed<'p> {
     fn new(patterns: &PatternSet, listener: &dyn Listener) -> Observed<'p> {
-        let explained = patterns.names().map(|name| listener.hears_missed(name));
+        let explained = patterns.names().map(|name| listener.observes_missed(name));
         Observed {
             explained: explained.collect(),
             times: IndexMap::default(),

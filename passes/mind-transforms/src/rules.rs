@@ -35,7 +35,7 @@ pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pass
         ..RewriteOptions::default()
     };
     let all = cx.shared.get_or_make::<RuleSet, ()>(|| Err(()));
-    if all.is_ok() || *cx.rewriting != plain || hears_missed(cx) {
+    if all.is_ok() || *cx.rewriting != plain || observes_missed(cx) {
         return in_force(cx);
     }
     shipped_for(g, cx, false)
@@ -47,7 +47,7 @@ pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pass
 ///
 /// If a rule file is invalid.
 pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
-    if !cx.rewriting.rules.is_empty() || hears_missed(cx) {
+    if !cx.rewriting.rules.is_empty() || observes_missed(cx) {
         return in_force(cx);
     }
     shipped_for(g, cx, true)
@@ -55,8 +55,8 @@ pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSe
 
 /// Returns whether the listener asks why a shipped rule did not apply. All rules are needed then, including those that
 /// cannot match in the module.
-fn hears_missed(cx: &PassCx<'_>) -> bool {
-    shipped_names().any(|rule| cx.watch.hears_missed(rule))
+fn observes_missed(cx: &PassCx<'_>) -> bool {
+    shipped_names().any(|rule| cx.watch.observes_missed(rule))
 }
 
 /// A set of shipped rules, and the modules that it is sufficient for.

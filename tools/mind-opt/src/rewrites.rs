@@ -159,7 +159,7 @@ impl<'a> Rewrites<'a> {
     }
 
     /// Returns whether missed matches of `rule` have to be reported.
-    pub(super) fn hears_missed(&self, rule: &str) -> bool {
+    pub(super) fn observes_missed(&self, rule: &str) -> bool {
         let explained = self
             .explain
             .as_ref()

@@ -212,8 +212,8 @@ impl Listener for Watch<'_, '_> {
         self.rewrites.applied(g, rewrite);
     }
 
-    fn hears_missed(&self, rule: &str) -> bool {
-        self.rewrites.hears_missed(rule)
+    fn observes_missed(&self, rule: &str) -> bool {
+        self.rewrites.observes_missed(rule)
     }
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {

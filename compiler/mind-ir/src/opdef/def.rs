@@ -338,9 +338,9 @@ impl OpDef {
     /// Returns the operand at `index`. Indices after the fixed operands are the optional operand or repeat the variadic
     /// one.
     pub fn operand(&self, index: usize) -> Option<Operand> {
-        let behind = self.optional.filter(|_| index == self.operands.len());
+        let optional = self.optional.filter(|_| index == self.operands.len());
         let fixed = self.operands.get(index).copied();
-        fixed.or(behind).or(self.variadic)
+        fixed.or(optional).or(self.variadic)
     }
 
     /// Whether the op may have `count` operands.

@@ -94,7 +94,7 @@ pub(crate) fn tell_missed(
         .rules
         .compiled()
         .iter()
-        .filter(|rule| listener.hears_missed(cx.rules.name(rule.name)))
+        .filter(|rule| listener.observes_missed(cx.rules.name(rule.name)))
         .collect();
     if heard.is_empty() {
         return;

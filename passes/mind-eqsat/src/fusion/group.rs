@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use mind_core::region::settled;
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
-use mind_ir::kernel::{self, Form};
+use mind_ir::kernel::{self, KernelForm};
 use mind_ir::listener::{CostChange, Listener, Rewrite, Step};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -275,7 +275,7 @@ impl<'a> Grouping<'a> {
     fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
         let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
         let pair = smallvec![a, b];
-        if (form(a), form(b)) != (Some(Form::Rows), Some(Form::Contraction)) {
+        if (form(a), form(b)) != (Some(KernelForm::Rows), Some(KernelForm::Contraction)) {
             return pair;
         }
         let softmax = |cluster: &&Cluster<'a>| cluster.name == Some("softmax");
@@ -288,7 +288,7 @@ impl<'a> Grouping<'a> {
             .filter_map(|&value| self.field.program.definition(self.field.g, value));
         let mut products = definitions
             .map(|at| self.leaders[at])
-            .filter(|&leader| leader != b && form(leader) == Some(Form::Contraction));
+            .filter(|&leader| leader != b && form(leader) == Some(KernelForm::Contraction));
         match products.next() {
             Some(scores) => smallvec![scores, a, b],
             None => pair,
@@ -308,7 +308,7 @@ impl<'a> Grouping<'a> {
         }
         let is_settled = clusters.iter().all(|cluster| cluster.is_settled);
         let reduces_weights =
-            |cluster: &&Cluster<'a>| cluster.is_settled && cluster.form == Some(Form::Rows);
+            |cluster: &&Cluster<'a>| cluster.is_settled && cluster.form == Some(KernelForm::Rows);
         if !is_settled && clusters.iter().any(reduces_weights) {
             return Err(MissedReason::Settled);
         }

@@ -119,7 +119,7 @@ impl Pass for Eqsat {
             "shipped rules contradict each other: {:?}",
             report.remarks
         );
-        if cx.watch.hears_missed(FUSION) {
+        if cx.watch.observes_missed(FUSION) {
             for missed in &report.missed {
                 let reason = format!("not fused with its consumer: {}", missed.reason);
                 cx.watch.missed(missed.producer, FUSION, &reason);
