@@ -19,7 +19,8 @@ use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
 use mind_pass::{
-    Instrument, PassRegistry, Pipeline, RewriteOptions, RuleSource, RunCache, Stage, parse_pipeline,
+    Instrument, PassRegistry, Pipeline, PipelineEvent, RewriteOptions, RuleSource, RunCache,
+    parse_pipeline,
 };
 use mind_text::Limits;
 use serde_json::{Value, json};
@@ -220,8 +221,8 @@ impl Listener for Watch<'_, '_, '_> {
 }
 
 impl Instrument for Watch<'_, '_, '_> {
-    fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
-        if let Stage::Before(pass) = stage {
+    fn event(&mut self, event: PipelineEvent<'_>, _: &Graph) {
+        if let PipelineEvent::Before(pass) = event {
             self.pass = pass.name;
             self.lines.phase(&Phase::Pass(pass.name.to_owned()));
         }

@@ -9,7 +9,7 @@ use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::build::comes_along;
+use super::build::is_copied_along;
 use super::flat::Flattener;
 use crate::context::Context;
 use crate::cost::{CostClass, CostTable, Price, Work, op_work};
@@ -163,7 +163,7 @@ impl<'a> Field<'a> {
             for &value in self.g.operands(self.op(member)) {
                 let inner = self.program.definition(self.g, value);
                 let inner = inner.is_some_and(|at| members.binary_search(&(at as u32)).is_ok());
-                if !inner && !comes_along(self.g, value) && seen.insert(value) {
+                if !inner && !is_copied_along(self.g, value) && seen.insert(value) {
                     operands.push(value);
                 }
             }
