@@ -1,6 +1,6 @@
-//! The messages of ONNX (`onnx.proto3`) that a model for inference needs, with their published field numbers.
+//! Messages of ONNX (`onnx.proto3`) that a model for inference needs, with their published field numbers.
 //!
-//! Bytes are ranges of the file: decoding a mapped file copies no weights.
+//! Byte fields are slices of the file, because decoding a mapped file must not copy weights.
 
 #![allow(
     missing_docs,
@@ -168,11 +168,20 @@ pub struct ValueInfoProto {
     pub doc_string: String,
 }
 
-/// A type that is no tensor's has no `tensor_type`.
+/// A type. Only tensor types have a `tensor_type`.
 #[derive(Clone, PartialEq, Message)]
 pub struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
+    /// The contents of this field and the fields below are not decoded.
+    #[prost(message, optional, tag = "4")]
+    pub sequence_type: Option<()>,
+    #[prost(message, optional, tag = "5")]
+    pub map_type: Option<()>,
+    #[prost(message, optional, tag = "8")]
+    pub sparse_tensor_type: Option<()>,
+    #[prost(message, optional, tag = "9")]
+    pub optional_type: Option<()>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -225,4 +234,6 @@ pub struct FunctionProto {
     pub domain: String,
     #[prost(message, repeated, tag = "11")]
     pub attribute_proto: Vec<AttributeProto>,
+    #[prost(message, repeated, tag = "12")]
+    pub value_info: Vec<ValueInfoProto>,
 }

@@ -14,6 +14,15 @@ impl Refused {
             reason: reason.into(),
         }
     }
+
+    /// A part of the op that ONNX has no form for: its value and the values that have one.
+    pub fn value(
+        what: impl fmt::Display,
+        found: impl fmt::Display,
+        expected: impl fmt::Display,
+    ) -> Refused {
+        Refused::new(format!("{what} is {found}, expected {expected}"))
+    }
 }
 
 impl fmt::Display for Refused {

@@ -17,6 +17,7 @@ pub mod parts;
 pub mod region;
 pub mod scale;
 pub mod slide;
+pub mod solve;
 pub mod specialize;
 mod sums;
 pub mod windows;

@@ -1,4 +1,4 @@
-//! Elements put at places, and elements taken from places that are known when importing.
+//! Imports scatters, slice updates, and gathers with constant indices.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -19,6 +19,7 @@ use mind_mil::ops::{index, movement, tensor};
 use crate::emit::{Emit, Import, Imported};
 use crate::gather::indices;
 use crate::refuse::Refused;
+use crate::runtime_part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::SCATTER, scatter),
@@ -42,7 +43,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::BAND_PART, band),
 ];
 
-/// The most places that are listed.
+/// Maximum number of indices in a constant list.
 const MOST_PLACES: i64 = 1 << 22;
 
 fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
@@ -58,7 +59,7 @@ fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
     Ok(shape.into_iter().map(|extent| extent as usize).collect())
 }
 
-/// How a scatter joins its updates, and these.
+/// Returns how a scatter combines its updates with the elements, and the updates.
 fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>> {
     let mode = e.call(op)?.word("mode").to_owned();
     let updates = e.argument(op, "updates")?;
@@ -86,7 +87,8 @@ fn elements(
         .build(&mut e.b, data, indices, updates)?)
 }
 
-/// Slices put at `indices` along an axis: all indices as one dimension, each for every element of its slice.
+/// Imports a scatter of slices along an axis. The indices are flattened to one dimension and broadcast over the
+/// elements of their slices.
 fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
     let data = e.argument(op, "data")?;
     let shape = e.shape(data)?;
@@ -105,13 +107,13 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
     elements(e, axis, kind, [data, spread, updates])
 }
 
-/// `x` with a slice replaced whose bounds are constants.
+/// Imports the update of a slice.
 fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
-    let shape = e.shape(x)?;
-    let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
-    let ranges =
-        ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
+    let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
+    let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
+        return runtime_part::update(op, e, x, update);
+    };
     if ranges.iter().any(|range| range.step < 0) {
         return Err(Refused::new("core replaces no slice backwards"));
     }
@@ -129,7 +131,7 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
         .build(&mut e.b, x, update, &starts)?)
 }
 
-/// `update` spread to the positions of `ranges`, and `x` between them.
+/// Returns `update` at the positions of `ranges`, and `x` elsewhere.
 fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Imported {
     let shape = extents(e, x)?;
     let reach = |range: &Range| range.start + (range.count - 1) * range.step + 1;
@@ -157,7 +159,7 @@ fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Im
     Ok(Select::build(&mut e.b, mask, spread, x)?)
 }
 
-/// The first elements of each sequence backwards, as many as constant `lengths` say.
+/// Imports a reversal of the first elements of each sequence; `lengths` is constant.
 fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
     let lengths = integers(&e.known(op, "lengths")?);
     let x = e.argument(op, "x")?;
@@ -186,7 +188,7 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
         .build(&mut e.b, x, places)?)
 }
 
-/// `x` in the band, 0 outside of it.
+/// Imports a band matrix: `x` in the band, 0 outside of it.
 fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;

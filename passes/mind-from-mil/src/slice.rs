@@ -1,4 +1,4 @@
-//! Parts of a tensor.
+//! Imports slices.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::DynamicSlice;
@@ -54,7 +54,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// A window that begins where only a run knows; a negative start counts from the end.
+/// Returns a slice of fixed size with a data-dependent start; a negative start counts from the end.
 fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> Imported {
     let begin = e.argument(op, "begin")?;
     let axes = 0..size.len() as i64;
@@ -65,7 +65,7 @@ fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> Imported {
         .build(&mut e.b, x, &starts?)?)
 }
 
-/// `[starts, ends, steps]` of `x`.
+/// Returns the slice `[starts, ends, steps]` of `x`.
 pub(crate) fn strided(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -84,7 +84,7 @@ pub(crate) fn strided(
     }
 }
 
-/// From `start` up to but without `end` along `axis`, and all of the other axes.
+/// Returns the slice from `start` to before `end` along `axis`.
 pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> Imported {
     let mut ends = e.shape(x)?;
     let mut starts = vec![0; ends.len()];

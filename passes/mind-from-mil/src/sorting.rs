@@ -1,4 +1,4 @@
-//! Elements in order, and the places of some.
+//! Imports sorts and one-hot encodings.
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::data::NonZero;
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::ONE_HOT, one_hot),
 ];
 
-/// The first of the sorted elements, and their places in the dtype that the second result has.
+/// Imports `topk`: the first sorted elements and their indices, in the dtype of the second result.
 pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -55,13 +55,13 @@ pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refu
     Ok(vec![values, places])
 }
 
-/// The one value where a position along the new axis is the index there, else the other; a negative index counts from
-/// the end.
+/// Imports `one_hot`: one value where the position along the new axis is the index, and another value elsewhere; a
+/// negative index counts from the end.
 fn one_hot(op: OpId, e: &mut Emit<'_>) -> Imported {
     let indices = e.argument(op, "indices")?;
     let size = e.ints(op, "one_hot_vector_size")?;
     let &[size] = &size[..] else {
-        return Err(Refused::new("`one_hot_vector_size` is no number"));
+        return Err(Refused::new("`one_hot_vector_size` is not a single number"));
     };
     let shape = e.shape(e.g().result(op))?;
     let call = e.call(op)?;
@@ -82,7 +82,7 @@ fn one_hot(op: OpId, e: &mut Emit<'_>) -> Imported {
     Ok(Select::build(&mut e.b, is_place, on, off)?)
 }
 
-/// The argument `name`, or an integer where it is left out.
+/// Returns the argument `name`, or `default` if it is missing.
 fn value(op: OpId, e: &mut Emit<'_>, name: &str, default: i32) -> Imported {
     match e.optional(op, name)? {
         Some(value) => Ok(value),

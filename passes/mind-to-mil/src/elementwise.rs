@@ -2,7 +2,6 @@
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
-use mind_core::ops::logic::{And, Not, Or, Xor};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
 use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
@@ -19,10 +18,11 @@ use mind_mil::scalar::op_of;
 use crate::config::Layout;
 use crate::emit::Argument::{Int, Number, Value, Word};
 use crate::emit::{Argument, Emit, Lower, Lowered};
+use crate::integers;
 use crate::refuse::Refused;
 use crate::select;
 
-/// The functions that take more than an op of their own; the others are rows of [`mind_mil::scalar`].
+/// The functions that need a lowering of their own; the others are rows of [`mind_mil::scalar`].
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Mul::DEF, lower_mul),
     (Div::DEF, lower_div),
@@ -46,10 +46,6 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
     }),
     (Compare::DEF, lower_compare),
-    (And::DEF, lower_logic),
-    (Or::DEF, lower_logic),
-    (Xor::DEF, lower_logic),
-    (Not::DEF, lower_logic),
     (Select::DEF, |op, e| {
         let view = Select::from_id(op);
         let (cond, a, b) = (view.pred(e.g()), view.on_true(e.g()), view.on_false(e.g()));
@@ -61,9 +57,13 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// The sign of `x` times the `mod` of the magnitudes.
+/// Lowers a truncated remainder of floats to the sign of `x` times the `mod` of the magnitudes. Integers take other ops,
+/// because the least integer has no magnitude.
 fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
+    if !e.dtype(x).is_float() {
+        return integers::remainder(e, x, y);
+    }
     let magnitude = e.op(&ABS, &[("x", Value(x))])?;
     let divisor = e.op(&ABS, &[("x", Value(y))])?;
     let left = pair(e, &MOD, magnitude, divisor)?;
@@ -71,12 +71,12 @@ fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     pair(e, &MUL, left, sign)
 }
 
-fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
+pub(crate) fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
     let operands = e.g().operands(op);
     [operands[0], operands[operands.len() - 1]]
 }
 
-/// An op whose scalar function MIL has.
+/// Lowers an op whose scalar function is a MIL op.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let row = e.g().scalar(op).and_then(op_of);
     let row = row.ok_or_else(|| Refused::new("MIL has no such function"))?;
@@ -86,12 +86,13 @@ pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     e.op(row, &args)
 }
 
-/// `row` of `x` and `y`.
+/// Emits the binary op `row` of `x` and `y`.
 pub(crate) fn pair(e: &mut Emit<'_, '_>, row: &'static MilOp, x: ValueId, y: ValueId) -> Lowered {
     e.op(row, &[("x", Value(x)), ("y", Value(y))])
 }
 
-/// A reduction times zero fails when the engine's code is generated; `t - t` is such a zero, but for its sign.
+/// Lowers a product. In the layouts for the engine, a reduction times zero is emitted as `t - t`, which equals it
+/// except for the sign of zero, because the engine's code generator fails on the product.
 fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if e.config.layout == Layout::Keep {
@@ -116,18 +117,8 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     scalar(op, e)
 }
 
-/// MIL has truth values, but no ops on bits.
-fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let [x, _] = operands(op, e);
-    match e.dtype(x) {
-        DType::Bool => scalar(op, e),
-        dtype => Err(Refused::new(format!(
-            "MIL has no ops on the bits of {dtype}"
-        ))),
-    }
-}
-
-/// Comparisons, which MIL has of numbers: of truth values they are logic, false being less than true.
+/// Lowers comparisons. MIL compares only numbers, so comparisons of truth values become logic, with false less than
+/// true.
 fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if e.dtype(x) != DType::Bool {
@@ -160,12 +151,10 @@ fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
 }
 
 fn lower_div(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let [x, _] = operands(op, e);
+    let [x, y] = operands(op, e);
     match e.dtype(x).is_float() {
         true => scalar(op, e),
-        false => Err(Refused::new(
-            "`floor_div` rounds down where integer division truncates",
-        )),
+        false => integers::quotient(e, x, y),
     }
 }
 
@@ -189,13 +178,13 @@ fn lower_neg(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     }
 }
 
-/// `ln(x + shift)`. The argument is always written: by default `log` adds another one.
+/// Lowers to `ln(x + shift)`. The epsilon is always written, because `log` adds a nonzero one by default.
 fn lower_log(op: OpId, e: &mut Emit<'_, '_>, shift: f64) -> Lowered {
     let [x, _] = operands(op, e);
     e.op(&LOG, &[("x", Value(x)), ("epsilon", epsilon(e, x, shift))])
 }
 
-/// What an op adds to `x`, in its dtype.
+/// Returns the epsilon argument in the dtype of `x`.
 fn epsilon(e: &Emit<'_, '_>, x: ValueId, epsilon: f64) -> Argument<'static> {
     Number(epsilon, e.dtype(x))
 }
@@ -208,8 +197,8 @@ fn lower_log2(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     })
 }
 
-/// `e^x - 1`. In singles it is `tanh(x / 2) (e^x + 1)`, which keeps the digits near 0. In halves the engine's table of
-/// `tanh` is further off than the subtraction.
+/// Lowers `e^x - 1`. In f32 it becomes `tanh(x / 2) (e^x + 1)`, which keeps the precision near 0. In f16 the
+/// subtraction is used, because the engine's table of `tanh` has a larger error.
 fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     in_steps(op, e, |e, x| {
         let power = e.op(&EXP, &[("x", Value(x))])?;
@@ -227,7 +216,7 @@ fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     })
 }
 
-/// `ln(1 + x)`. In singles it is `2 atanh(x / (x + 2))` near 0, which keeps the digits there.
+/// Lowers `ln(1 + x)`. In f32 it becomes `2 atanh(x / (x + 2))` near 0, which keeps the precision there.
 fn lower_log1p(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let far = lower_log(op, e, 1.0)?;
     let [x, _] = operands(op, e);
@@ -244,7 +233,7 @@ fn lower_log1p(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     select::lower(e, is_near, near, far)
 }
 
-/// The sign times the `floor` of the magnitude, both exact.
+/// Lowers `trunc` to the sign times the `floor` of the magnitude; both are exact.
 fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, _] = operands(op, e);
     let sign = e.op(&SIGN, &[("x", Value(x))])?;
@@ -253,7 +242,7 @@ fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     pair(e, &MUL, sign, size)
 }
 
-/// A function of several ops, which round to singles in a program of singles.
+/// Emits a function of several ops, which round to f32 in a program of f32.
 fn in_steps(
     op: OpId,
     e: &mut Emit<'_, '_>,

@@ -1,4 +1,4 @@
-//! The same elements in another order or shape, and parts of a tensor.
+//! Data movement: reshapes, permutations, slices, gathers and scatters.
 
 use mind_core::axes::resolve;
 use mind_core::eval::bounds::Bounds;
@@ -13,7 +13,7 @@ use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::tensor::Tensor;
+use mind_ir::tensor::{Tensor, advance};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -97,7 +97,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
             return runtime_shape::extent(e, x, axis);
         };
         let extent = i32::try_from(extent);
-        let extent = extent.map_err(|_| Refused::new("the extent is no int32"))?;
+        let extent = extent.map_err(|_| Refused::new("the extent is not an int32"))?;
         Ok(e.constant(&Tensor::scalar(extent)))
     }),
     (Gather::DEF, |op, e| {
@@ -116,11 +116,14 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let view = GatherNd::from_id(op);
         let (data, indices) = (view.data(e.g()), view.indices(e.g()));
         let (batch, bounds) = (view.batch_dims(e.g()), view.bounds(e.g()));
+        let has_batches = e.config.opset >= Opset::Ios16;
+        let indices = match batch {
+            1.. if !has_batches => numbered(e, indices, batch as usize)?,
+            _ => indices,
+        };
         let mut args = vec![("x", Value(data)), ("indices", Value(indices))];
-        if e.config.opset >= Opset::Ios16 {
+        if has_batches {
             args.push(("batch_dims", Int(batch)));
-        } else if batch != 0 {
-            return Err(Refused::new("`gather_nd` has no batches before ios16"));
         }
         at_places(e, &GATHER_ND, data, bounds, args)
     }),
@@ -154,7 +157,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// Rows of ops that core and the tensor dialect both have, under views with the same accessors.
+/// Table entries of ops that both core and the tensor dialect have, with views of the same accessors.
 macro_rules! shared {
     ($index:ident, $slice:ident, $concat:ident) => {
         &[
@@ -184,7 +187,7 @@ macro_rules! shared {
 pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Concat);
 pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] = shared!(TensorIndex, TensorSlice, TensorConcat);
 
-/// Elements around a float tensor; those that are removed are sliced off first.
+/// Pads a float tensor; negative padding is sliced off first.
 fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = PadOp::from_id(op);
     let (x, mode, value) = (view.input(e.g()), view.mode(e.g()), view.value(e.g()));
@@ -206,7 +209,7 @@ fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         None => 0.0,
         Some(value) => e
             .uniform(value)
-            .ok_or_else(|| Refused::new("the value that `pad` adds is no constant"))?,
+            .ok_or_else(|| Refused::new("the padding value is not constant"))?,
     };
     let removed = |amount: i64| (-amount).max(0);
     let mut x = x;
@@ -230,7 +233,7 @@ fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     e.op(&PAD, &args)
 }
 
-/// The single element at `indices`.
+/// Returns the single element at `indices`.
 pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowered {
     let shape = e.shape(x)?;
     if shape.is_empty() {
@@ -253,7 +256,7 @@ pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowe
     e.op(&SLICE_BY_INDEX, &args)
 }
 
-/// `[starts, ends, steps]` of `x`.
+/// Lowers to the slice `[starts, ends, steps]` of `x`.
 pub(crate) fn slice(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -280,7 +283,7 @@ pub(crate) fn slice(
     e.op(&SLICE_BY_INDEX, &args)
 }
 
-/// Slices of `data` at `indices`; constant ones as `uint16` where they fit, so that no `int32` is left.
+/// Gathers slices of `data` at `indices`; constant indices become `uint16` if they fit, to avoid `int32`.
 pub(crate) fn gather(
     e: &mut Emit<'_, '_>,
     data: ValueId,
@@ -344,9 +347,11 @@ pub(crate) fn gather(
     e.op(&GATHER, &args)
 }
 
+/// Checks that the op need not clamp or skip out-of-bounds indices.
+///
 /// # Errors
 ///
-/// Indices of a run that are clamped or skipped, which no op of MIL does.
+/// If data-dependent indices are clamped or skipped, which MIL ops do not do.
 fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Box<Refused>> {
     match bounds {
         Bounds::Strict | Bounds::FromEnd => Ok(()),
@@ -357,7 +362,7 @@ fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Box<Refused>> {
     }
 }
 
-/// What MIL calls an update.
+/// Returns MIL's name of an update.
 pub(crate) fn mode(kind: Update) -> &'static str {
     match kind {
         Update::Replace => "update",
@@ -368,7 +373,7 @@ pub(crate) fn mode(kind: Update) -> &'static str {
     }
 }
 
-/// An op that reads or writes elements of `data` at indices.
+/// Emits a gather or scatter of elements of `data` at indices.
 pub(crate) fn at_places(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -386,7 +391,23 @@ pub(crate) fn at_places(
     e.op(row, &args)
 }
 
-/// Tensors one after the other.
+/// Prepends the batch indices to each index tuple, because `gather_nd` does not have batches before ios16.
+fn numbered(e: &mut Emit<'_, '_>, indices: ValueId, batch: usize) -> Lowered {
+    let mut shape: Vec<usize> = Vec::new();
+    shape.extend(e.shape(indices)?.iter().map(|&extent| extent as usize));
+    let last = shape.len() - 1;
+    shape[last] = batch;
+    let mut index = vec![0; last];
+    let mut numbers = Vec::new();
+    for _ in 0..shape[..last].iter().product() {
+        numbers.extend(index[..batch].iter().map(|&at| at as i32));
+        advance(&mut index, &shape[..last]);
+    }
+    let numbers = e.constant(&Tensor::of(shape, numbers));
+    concat(e, &[numbers, indices], last as i64)
+}
+
+/// Concatenates tensors.
 pub(crate) fn concat(e: &mut Emit<'_, '_>, inputs: &[ValueId], axis: i64) -> Lowered {
     let args = [
         ("values", Values(inputs)),

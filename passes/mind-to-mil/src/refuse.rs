@@ -3,7 +3,7 @@
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::verify::VerifyError;
 
-/// What stopped the lowering of an op.
+/// The reason why an op cannot be lowered.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) reason: String,
@@ -25,7 +25,7 @@ impl Refused {
         })
     }
 
-    /// The diagnostic for the op called `name`, at `span`.
+    /// Returns the diagnostic for the op called `name`, at `span`.
     pub(crate) fn at(&self, name: &str, span: Span) -> Diagnostic {
         let message = format!("`{name}` cannot be lowered to MIL: {}", self.reason);
         let mut found = Diagnostic::error(span, message).code(Code(6003));
@@ -34,14 +34,14 @@ impl Refused {
     }
 }
 
-/// A rule of an op that the lowering itself emitted: a shape that MIL does not take.
+/// An emitted op that violates a rule of MIL, for example a shape that MIL does not take.
 impl From<Box<VerifyError>> for Box<Refused> {
     fn from(error: Box<VerifyError>) -> Box<Refused> {
         Refused::new(error.to_string())
     }
 }
 
-/// A rule that an op of core breaks.
+/// A violated rule of a core op.
 impl From<VerifyError> for Box<Refused> {
     fn from(error: VerifyError) -> Box<Refused> {
         Refused::new(error.to_string())

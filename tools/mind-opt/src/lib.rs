@@ -435,7 +435,8 @@ impl<'a> Run<'a> {
                 let note = row.and_then(|row| left_out(row, &g));
                 note.into_iter().for_each(|note| outcome.found.push(note));
                 let written = binary::written(*write, &g, path, self.matches);
-                written.map(|written| {
+                written.map(|mut written| {
+                    outcome.found.append(std::mem::take(&mut written.notes));
                     outcome.written = Some(written);
                     Format::Core
                 })

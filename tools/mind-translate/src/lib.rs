@@ -248,6 +248,7 @@ fn module(
         let path = mind_cli::binary::output(matches, host)?;
         let written = mind_cli::binary::written(write, &graph, &path, matches);
         let written = written.map_err(|found| reject(host, &found, &file, form))?;
+        mind_cli::report(host, &written.notes, &file, form);
         return Ok(written.store(host));
     }
     if let Some(Write::Object(linking)) = format.write {
@@ -303,6 +304,14 @@ fn lower(
         let message =
             format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
         mind_cli::note(host, &message);
+    }
+    if config.interface == Interface::Any {
+        for (kind, name) in mind_to_mil::truth_values(graph) {
+            let message = format!(
+                "{kind} `{name}` is int32 in place of bool, because a program neither takes nor gives truth values"
+            );
+            mind_cli::note(host, &message);
+        }
     }
     let lowered = mil::lower(session, graph, &config)
         .map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))?;

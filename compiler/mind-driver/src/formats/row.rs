@@ -165,12 +165,14 @@ pub struct BinaryOptions<'a> {
 }
 
 /// A module as bytes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Binary {
     /// The main file.
     pub file: Vec<u8>,
     /// The external data file, if one was named.
     pub data: Option<Vec<u8>>,
+    /// Notes for the user, for example on engines that do not take the file.
+    pub notes: Diagnostics,
 }
 
 /// Writes a module as text.

@@ -173,6 +173,7 @@ pub static FORMATS: &[FormatInfo] = &[
             Ok(Binary {
                 file: written.model,
                 data: written.data,
+                notes: written.notes,
             })
         })),
         carries: Some(Carried::Described),

@@ -50,6 +50,7 @@ fn family_of(texts: &[String; 5]) -> Result<Family, Box<FamilyError>> {
         layer_plan: Some(file(2)),
         encoder_layer_plan: Some(file(3)),
         tensors: Some(file(4)),
+        completes_plan: false,
     })
 }
 
@@ -217,6 +218,7 @@ fn what_is_wrong_with_silent_tokens_and_asked_numbers_has_a_place() {
             layer_plan: None,
             encoder_layer_plan: None,
             tensors: None,
+            completes_plan: false,
         });
         shown(&read.expect_err("a file that is wrong"))
     };

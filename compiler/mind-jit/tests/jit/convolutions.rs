@@ -19,7 +19,7 @@ struct ConvShape {
     taps: (usize, usize),
     filters: usize,
     strides: (usize, usize),
-    /// Above, before, below and after.
+    /// Top, left, bottom and right.
     padding: [usize; 4],
 }
 
@@ -49,7 +49,7 @@ const SHAPES: [ConvShape; 11] = [
     shape((2, 2, 1), (1, 1), 1, (3, 3), [2, 2, 0, 0]),
     shape((1, 6, 3), (3, 2), 5, (1, 1), [2, 0, 2, 0]),
     shape((1, 37, 2), (1, 3), 19, (1, 1), [0; 4]),
-    // As wide as their windows.
+    // Images that are as wide as the filters.
     shape((39, 1, 3), (3, 1), 18, (1, 1), [1, 0, 1, 0]),
     shape((31, 3, 2), (4, 3), 11, (2, 1), [0; 4]),
 ];
@@ -103,7 +103,7 @@ fn kernel(c: &Conv, lanes: u32) -> Function {
     b.finish()
 }
 
-/// The definition, word for word.
+/// The literal definition.
 fn reference(shape: &ConvShape, input: &Buffer, filter: &Buffer) -> Buffer {
     fn of<T: Num>(shape: &ConvShape, input: &[T], filter: &[T]) -> Buffer {
         let (height, width, channels) = shape.input;
@@ -145,7 +145,7 @@ fn reference(shape: &ConvShape, input: &Buffer, filter: &Buffer) -> Buffer {
     )
 }
 
-/// The filters as the convolution wants them.
+/// Returns the filters in the layout that the convolution reads.
 fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
     let Rhs::Panels(panels) = c.rhs else {
         return filter;
@@ -172,7 +172,7 @@ fn check(shape: &ConvShape, c: &Conv, target: &TargetInfo, random: &mut Random) 
     let filter = mild(c.dtype, c.terms() * c.filters, random);
     let rhs = packed(c, Input::elements(&filter), target, lanes);
     let (rows, columns) = shape.output();
-    // Two parts each way, where there are two.
+    // Two tasks in each direction, if there are enough positions.
     let (positions, grain) = c.positions();
     let (middle, cut) = (
         positions.div_ceil(2).next_multiple_of(grain).min(positions),

@@ -120,7 +120,7 @@ impl Emit<'_> {
             let own = match extent {
                 Extent::Known(own) => self.tensor(&Tensor::scalar(own)),
                 Extent::Of(value, axis, _) => ExtentOf::with(axis as i64).build(self, value)?,
-                Extent::Computed(value) => value,
+                Extent::Computed(value) | Extent::Given(value) => value,
             };
             parts.push(self.reshape(own, &[Dim::Fixed(1)])?);
         }
@@ -218,6 +218,7 @@ impl Emit<'_> {
             Extent::Known(own) => Ok(self.tensor(&Tensor::scalar(own))),
             Extent::Of(value, axis, _) => self.extent_value(value, axis),
             Extent::Computed(value) => Ok(value),
+            Extent::Given(value) => self.reshape(value, &[]),
         };
         let operands = [scalar(lhs)?, scalar(rhs)?];
         Ok(Extent::Computed(self.apply(function, &operands)?))

@@ -41,11 +41,13 @@ pub(super) fn folded(
     let mut stand_ins = StandIns::default();
     let mut known = Vec::with_capacity(inputs.len());
     let mut count = 0;
-    for input in inputs {
+    for (place, input) in inputs.iter().enumerate() {
         let own = match input {
             None => None,
             Some(Value::Known(constant)) => Some(Rc::clone(constant)),
-            Some(Value::Extents(extents)) if at.row.moves => Some(Rc::new(stand_ins.of(extents))),
+            Some(Value::Extents(extents)) if place < at.row.moves => {
+                Some(Rc::new(stand_ins.of(extents)))
+            }
             Some(Value::Extents(_) | Value::Op(_)) => return None,
         };
         count += own.as_ref().map_or(0, |constant| constant.count());
@@ -104,7 +106,7 @@ impl StandIns {
     fn of(&mut self, extents: &Extents) -> Constant {
         let numbers = extents.elements.iter().map(|&extent| match extent {
             Extent::Known(own) => own,
-            Extent::Of(..) | Extent::Computed(_) => {
+            Extent::Of(..) | Extent::Computed(_) | Extent::Given(_) => {
                 let known = self.extents.iter().position(|own| *own == extent);
                 let at = known.unwrap_or_else(|| {
                     self.extents.push(extent);
@@ -134,7 +136,12 @@ impl StandIns {
     /// A result as a value; `None` for stand-ins that are no integers any more.
     fn value(&self, result: &Tensor) -> Option<Value> {
         let dtype = result.dtype();
-        let is_integer = matches!(dtype, DType::I32 | DType::I64);
+        let has_given = self
+            .extents
+            .iter()
+            .any(|own| matches!(own, Extent::Given(_)));
+        // An extent fits `i32`; a number that a run gives may not.
+        let is_integer = dtype == DType::I64 || (dtype == DType::I32 && !has_given);
         if self.extents.is_empty() {
             return Some(Value::Known(Rc::new(Constant::of(result))));
         }

@@ -1,4 +1,4 @@
-//! The inputs of a model: tensors that a run gives, and those that are constants.
+//! Imports the inputs of a model, some of which are bound to constants.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::proto::{DimensionProto, GraphProto, TensorTypeProto, ValueInfoProto, 
 use crate::tensor::{Constant, dtype};
 
 impl Importer<'_> {
-    /// Defines the inputs of the model that are no initialisers.
+    /// Defines the inputs of the model, except those with an initialiser.
     pub(super) fn inputs<'n>(
         &mut self,
         graph: &'n GraphProto,
@@ -28,7 +28,7 @@ impl Importer<'_> {
         self.symbols = DimSymbols::of(names(graph));
         for input in &graph.input {
             if scope.value(&input.name).is_some() {
-                // Files of IR version 3 list initialisers as inputs.
+                // Files of IR version 3 list initialisers among the inputs.
                 continue;
             }
             let value = match self.options.bound.get(&input.name) {
@@ -48,7 +48,7 @@ impl Importer<'_> {
         self.check_bound(graph);
     }
 
-    /// Reports the extents that were given for dimensions that no input has.
+    /// Reports given extents of dimensions that no input has.
     fn check_dims(&mut self) {
         let given = self.options.dims.keys();
         let mut unknown: Vec<&str> = given
@@ -66,7 +66,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Reports the constants that were given for inputs that the model has not.
+    /// Reports given constants for inputs that the model does not have.
     fn check_bound(&mut self, graph: &GraphProto) {
         let inputs: Vec<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
         let given = self.options.bound.keys().map(|name| &name[..]);
@@ -79,7 +79,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The extent of an open dimension as the arrays that inputs are given have it: that of the first input with it.
+    /// Returns the extent of a symbolic dimension in the array bound to the first input that has it.
     fn array_extent(
         &mut self,
         info: &ValueInfoProto,
@@ -93,14 +93,14 @@ impl Importer<'_> {
         let shape = self.options.shapes.get(&info.name);
         let extent = shape.filter(|shape| shape.len() == rank)?[axis] as i64;
         if extent == 0 {
-            // Declared extents are positive; a run may have none.
+            // Declared extents are positive, but an array at run time may be empty.
             return None;
         }
         self.closed.insert(symbol.to_owned(), extent);
         Some(extent)
     }
 
-    /// A tensor that a run gives.
+    /// Appends an input.
     fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refusal> {
         let ty = tensor_type(info)?;
         let dtype = dtype(i64::from(ty.elem_type))?;
@@ -119,7 +119,7 @@ impl Importer<'_> {
                 Some(dimension::Value::DimParam(name)) if is_name(name) => {
                     (name, self.symbols.symbol(name))
                 }
-                // No name: the dimension gets one, so that it can be bound.
+                // An unnamed dimension gets a name, so that its extent can be given.
                 Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => {
                     (&own, self.symbols.unnamed(&own))
                 }
@@ -147,18 +147,25 @@ impl Importer<'_> {
     }
 }
 
-/// The type of an input as the model writes it.
+/// Returns the declared tensor type of an input.
 fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
-    let ty = info.r#type.as_ref();
-    ty.and_then(|own| own.tensor_type.as_ref()).ok_or_else(|| {
-        Refusal::unsupported(
-            "it is not a tensor",
-            "sequences, maps and optional values are not supported as inputs",
-        )
+    let Some(ty) = info.r#type.as_ref() else {
+        return Err(Refusal::missing("type"));
+    };
+    ty.tensor_type.as_ref().ok_or_else(|| {
+        let kinds = [
+            (ty.sequence_type.is_some(), "a sequence"),
+            (ty.map_type.is_some(), "a map"),
+            (ty.sparse_tensor_type.is_some(), "a sparse tensor"),
+            (ty.optional_type.is_some(), "an optional value"),
+        ];
+        let found = kinds.iter().find(|(is_found, _)| *is_found);
+        let found = found.map_or("of no known kind", |(_, kind)| kind);
+        Refusal::value("type", found, "a tensor").help("export the model with tensors as inputs")
     })
 }
 
-/// A declared type as messages show it, for example "f32[2, n]".
+/// Returns a declared type for messages, for example "f32[2, n]".
 pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     let dtype = dtype(i64::from(ty.elem_type));
     let dtype = dtype.map_or_else(|_| ty.elem_type.to_string(), |own| own.to_string());
@@ -175,7 +182,8 @@ pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     format!("{dtype}[{}]", dims.collect::<Vec<_>>().join(", "))
 }
 
-/// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+/// Returns an array as the constant of an input, after checking its dtype and shape. The bits of `bf16` may be given as
+/// `u16`.
 fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = tensor_type(info)?;
     let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
@@ -202,7 +210,7 @@ fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> 
     Ok(own)
 }
 
-/// The names of the dimensions of all inputs.
+/// Returns the names of the dimensions of all inputs.
 fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     let types = graph.input.iter().filter_map(|own| own.r#type.as_ref());
     let shapes = types.filter_map(|own| own.tensor_type.as_ref()?.shape.as_ref());
@@ -213,7 +221,7 @@ fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Whether a model gives a dimension a name.
+/// Returns whether the name of a dimension is one that the model chose.
 fn is_name(name: &str) -> bool {
     name.chars().any(char::is_alphanumeric)
 }

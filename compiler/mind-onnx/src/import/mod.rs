@@ -1,8 +1,8 @@
-//! From the graph of a model to a module of core.
+//! Imports the graph of a model to a module of core.
 //!
-//! Nodes come in the order of their dependencies, and only those that an output depends on. Each is imported by the row
-//! of its operator; one whose inputs are all known and small is computed at once, which folds the arithmetic that
-//! models do with shapes. What cannot be imported is gathered, so that one run names all of it.
+//! Nodes are imported in topological order, and only those that an output depends on. Each is imported by the row of
+//! its operator. A node with small known inputs is folded, which evaluates the shape arithmetic of a model. Everything
+//! that cannot be imported is collected, so that one run reports all of it.
 
 mod declared;
 pub(crate) mod emit;
@@ -10,6 +10,7 @@ mod fold;
 mod inputs;
 mod later;
 pub(crate) mod node;
+pub(crate) mod ranks;
 pub(crate) mod region;
 pub(crate) mod scope;
 pub(crate) mod source;
@@ -38,38 +39,38 @@ use node::Node;
 use scope::{Named, Scope, ordered};
 use value::Value;
 
-/// The most functions and graphs inside of each other.
+/// Maximum nesting depth of functions and graphs.
 const DEPTH_LIMIT: usize = 64;
 
-/// What an import knows of its model.
+/// State of an import.
 pub(crate) struct Importer<'m> {
     functions: FxHashMap<(&'m str, &'m str), &'m FunctionProto>,
     pub options: &'m ImportOptions,
     symbols: DimSymbols,
-    /// The dimensions that inputs of the model have and that may be given, by their names.
+    /// The names of the input dimensions whose extents may be given.
     open: Vec<String>,
-    /// Those that were given.
+    /// The names whose extents were given and used.
     used: FxHashSet<&'m str>,
-    /// The extents of those that arrays closed.
+    /// The extents of dimensions that bound arrays determine.
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
-    /// Nesting depth of choices whose dependent nodes are imported in their branches.
+    /// Nesting depth of conditionals whose dependent nodes are imported in their branches.
     continued: usize,
-    /// How many loops around a node are imported twice.
+    /// The number of enclosing loops that are imported twice.
     pub tried_loops: usize,
-    /// How often loops were imported again with open extents.
+    /// The number of loops that were imported again with unknown extents.
     pub reopened_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
 pub(crate) type Opsets<'m> = FxHashMap<&'m str, i64>;
 
-/// The module that a model is.
+/// Imports a model.
 ///
 /// # Errors
 ///
-/// Everything of the model that cannot be imported.
+/// Everything in the model that cannot be imported.
 pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let mut importer = Importer {
         functions: model
@@ -104,7 +105,7 @@ fn opsets(imports: &[crate::proto::OperatorSetIdProto]) -> Opsets<'_> {
         .collect()
 }
 
-/// A node, its row and where it stands.
+/// A node, the row of its operator, and the context that it is in.
 struct Place<'a> {
     row: &'static Operator,
     node: &'a NodeProto,
@@ -113,22 +114,23 @@ struct Place<'a> {
     scope: &'a Scope<'a>,
 }
 
-/// What a node makes.
+/// The outcome of importing a node.
 enum Made {
     /// Its results.
     Values(Vec<Value>),
-    /// Nothing, since what it reads was refused.
+    /// Skipped, because an input was refused.
     Skipped,
 }
 
 impl<'m> Importer<'m> {
-    /// Reports a part of the model that is not a node.
+    /// Reports an error outside of the nodes.
     fn refuse(&mut self, refusal: Refusal) {
         self.report.model(Span::FILE, refusal);
     }
 
     fn model(&mut self, graph: &'m GraphProto, opsets: &Opsets<'_>, module: &mut Graph) {
         let mut scope = Scope::default();
+        scope.declare_ranks(graph.output.iter().chain(&graph.value_info));
         self.initialisers(graph, &mut scope);
         self.inputs(graph, &mut scope, module);
         let mut constants = Constants::default();
@@ -180,7 +182,7 @@ impl<'m> Importer<'m> {
         }
     }
 
-    /// Imports a graph inside of a node; its outputs, or `None` if what makes one was refused.
+    /// Imports a nested graph and returns its outputs; `None` if a node that they depend on was refused.
     fn graph<'n>(
         &mut self,
         graph: &'n GraphProto,
@@ -188,6 +190,7 @@ impl<'m> Importer<'m> {
         mut scope: Scope<'n>,
         e: &mut Emit<'_>,
     ) -> Option<Vec<Value>> {
+        scope.declare_ranks(graph.output.iter().chain(&graph.value_info));
         self.initialisers(graph, &mut scope);
         let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
         let found = self.nodes(&graph.node, &outputs, opsets, &mut scope, e);
@@ -195,7 +198,7 @@ impl<'m> Importer<'m> {
         found
     }
 
-    /// Imports the nodes that `outputs` depend on; the outputs, or `None` if what makes one was refused.
+    /// Imports the nodes that `outputs` depend on and returns the outputs; `None` if one of these nodes was refused.
     fn nodes<'n>(
         &mut self,
         nodes: &'n [NodeProto],
@@ -212,6 +215,7 @@ impl<'m> Importer<'m> {
                 return None;
             }
         };
+        scope.carry_ranks_back(&order);
         let mut later: Option<Later<'_>> = None;
         for node in order {
             if let Some(later) = later.as_mut().filter(|later| later.is_read_by(node)) {
@@ -284,7 +288,7 @@ impl<'m> Importer<'m> {
         let function = self.functions.get(&(&node.domain[..], &node.op_type[..]));
         let row = match (row, function) {
             (Some(row), _) if row.is_own() => row,
-            // A model that brings a body means that body.
+            // A function of the model takes precedence over the operator of its name.
             (_, Some(&function)) => return self.function(function, node, inputs, e),
             (Some(row), None) => row,
             (None, None) => {
@@ -314,7 +318,7 @@ impl<'m> Importer<'m> {
         Ok(Made::Values(self.imported(&at, &inputs, e)?))
     }
 
-    /// Appends what a node is in core.
+    /// Imports a node by the row of its operator.
     fn imported(
         &mut self,
         at: &Place<'_>,
@@ -348,12 +352,12 @@ impl<'m> Importer<'m> {
     }
 }
 
-/// The version of the operator set that a domain has.
+/// Returns the version of the operator set of a domain.
 fn version(opsets: &Opsets<'_>, domain: &str) -> Option<i64> {
     opsets.get(operators::domain(domain)).copied()
 }
 
-/// Where a refused node is, with the types of its inputs.
+/// Returns the position of a refused node and the types of its inputs.
 fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
     const SHOWN: usize = 8;
     let inputs = node.input.iter().filter(|name| !name.is_empty());
@@ -368,7 +372,7 @@ fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> 
     }
 }
 
-/// A node as diagnostics name it: by its name, else by its first output.
+/// Returns the name of a node in diagnostics: its own, or that of its first output.
 fn label(node: &NodeProto) -> String {
     let first = node.output.first();
     match (&node.name[..], first) {

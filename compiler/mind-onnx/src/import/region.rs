@@ -31,6 +31,7 @@ impl Importer<'_> {
             .map(|inner| with_attributes(inner, function, node))
             .collect();
         let mut scope = Scope::default();
+        scope.declare_ranks(function.value_info.iter());
         let given = inputs.into_iter().chain(std::iter::repeat(None));
         for (name, input) in function.input.iter().zip(given) {
             match input {
@@ -174,31 +175,19 @@ impl<'a> Node<'a, '_, '_> {
         found.ok_or_else(inner)
     }
 
-    /// An op with closed regions, one a graph. Its operands are `operands`, then the captures; `arguments` are for the
-    /// inputs of the graphs, and `wrap` makes of their outputs what the region yields.
+    /// Appends an op with closed regions, one a body, and returns its results. Its operands are those of `op`, then the
+    /// captures.
     ///
     /// # Errors
     ///
     /// Those of the graphs' nodes and of the op's shape rule.
     pub fn closed(
         &mut self,
-        def: &'static OpDef,
-        attrs: &[Attr<'_>],
-        operands: &[ValueId],
-        results: usize,
+        op: RegionOp<'_>,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
     ) -> Result<Vec<ValueId>, Refusal> {
-        let mut carried = Carried::new(0, 0);
-        self.once(
-            def,
-            attrs,
-            operands,
-            results,
-            bodies,
-            captures,
-            &mut carried,
-        )
+        self.once(op, bodies, captures, &mut Carried::new(0, 0))
     }
 
     /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
@@ -209,24 +198,14 @@ impl<'a> Node<'a, '_, '_> {
     /// Those of [`closed`](Node::closed); too many loops inside of each other whose extents change.
     pub fn looped(
         &mut self,
-        (def, attrs): (&'static OpDef, &[Attr<'_>]),
-        operands: &[ValueId],
-        results: usize,
+        op: RegionOp<'_>,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
         mut carried: Carried,
     ) -> Result<Vec<ValueId>, Refusal> {
         loop {
             carried.changes = false;
-            let made = self.once(
-                def,
-                attrs,
-                operands,
-                results,
-                bodies,
-                captures,
-                &mut carried,
-            );
+            let made = self.once(op, bodies, captures, &mut carried);
             if !carried.changes {
                 return made;
             }
@@ -245,22 +224,15 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "those of `closed`, and the carried values"
-    )]
     fn once(
         &mut self,
-        def: &'static OpDef,
-        attrs: &[Attr<'_>],
-        operands: &[ValueId],
-        results: usize,
+        op: RegionOp<'_>,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
         carried: &mut Carried,
     ) -> Result<Vec<ValueId>, Refusal> {
         let captured = captures.operands(&mut self.e)?;
-        let operands = [operands, &captured].concat();
+        let operands = [op.operands, &captured].concat();
         let (opsets, importer) = (self.opsets, &mut *self.importer);
         let mut refused = None;
         let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
@@ -287,11 +259,11 @@ impl<'a> Node<'a, '_, '_> {
                 Box::new(VerifyError::Structure { problem })
             })
         };
-        let op = self
+        let made = self
             .e
             .b
-            .create_with_bodies(def, &operands, attrs, results, fill);
-        match (op, refused) {
+            .create_with_bodies(op.def, &operands, op.attrs, op.results, fill);
+        match (made, refused) {
             (_, Some(refused)) => Err(refused),
             (Ok(op), None) => Ok(self.e.g().results(op).into_iter().collect()),
             (Err(error), None) => Err(error.into()),
@@ -301,6 +273,17 @@ impl<'a> Node<'a, '_, '_> {
 
 /// How often loops of a model are imported again with open extents: loops inside of each other double the work each.
 const MOST_REOPENED: usize = 1 << 10;
+
+/// An op whose regions are imported.
+#[derive(Clone, Copy)]
+pub(crate) struct RegionOp<'o> {
+    pub def: &'static OpDef,
+    pub attrs: &'o [Attr<'o>],
+    /// Its operands other than captures.
+    pub operands: &'o [ValueId],
+    /// The number of its results.
+    pub results: usize,
+}
 
 /// What a region yields, given the arguments that are no captures.
 pub(crate) type Body<'b, 'a> = Box<

@@ -1,4 +1,4 @@
-//! Which inputs of the model a value is computed from, for the reasons of refusals.
+//! Finds the inputs that a value is computed from, for diagnostics.
 
 use mind_core::ops::control::If;
 use mind_core::ops::input::Input;
@@ -7,7 +7,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{BlockId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// The names of the inputs that `value` is computed from, in the order in which they are found from it.
+/// Returns the names of the inputs that `value` is computed from, in the order of the search.
 fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -26,8 +26,8 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     found
 }
 
-/// The names of the inputs that decide `value`, if these are single elements, and what it is computed with are single
-/// elements, too; `None` if arrays or open extents have a say, or no input has.
+/// Returns the names of the inputs that determine `value`, if all of them and all intermediate values have a single
+/// element. Returns `None` if arrays or unknown extents are involved, or if no input is.
 pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -39,7 +39,7 @@ pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
         match g.value_def(value) {
             _ if !is_one => return None,
             ValueDef::Argument(block, at) => {
-                // Values that loops carry change, whatever they begin with.
+                // Loop-carried values change from step to step, so their initial values do not determine them.
                 g.view::<If>(g.block_owner(block)?)?;
                 open.push(operand_of(g, block, at)?);
             }
@@ -53,7 +53,8 @@ pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// The operand that an argument of a region stands for: the last argument for the last operand, and so on.
+/// Returns the operand bound to a region argument. They are aligned at the end: the last argument is bound to the last
+/// operand, and so on.
 fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     let operands = g.operands(g.block_owner(block)?);
     let behind = g.arguments(block).len().checked_sub(at as usize)?;
@@ -61,7 +62,7 @@ fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     operands.get(place).copied()
 }
 
-/// Why a value is not known, and what makes it known.
+/// Returns why a value is not known at import, and how to make it known.
 pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
     let is_input = g
         .defining_op(value)
@@ -77,7 +78,7 @@ pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
     }
 }
 
-/// What makes the extents of a value known that are not.
+/// Returns how to make the unknown extents of a value known.
 pub(super) fn open_extent(g: &Graph, value: ValueId) -> String {
     let ty: TypeView<'_> = g.ty(value);
     if !ty.shape.contains(&Dim::Dynamic) {

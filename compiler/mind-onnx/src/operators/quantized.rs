@@ -1,5 +1,5 @@
-//! Operators on quantised elements as optimisers for ONNX Runtime write them: on the numbers that the elements stand for,
-//! which core turns into products of integers.
+//! Imports the quantised operators of ONNX Runtime's optimisers as operators on the dequantised tensors, which core
+//! turns into integer products.
 
 use mind_convert::Refusal;
 use mind_core::ops::join::Concat;
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Operator] = &[
     })
     .of(MICROSOFT),
     Operator::one("QLinearSoftmax", &[1], |n| {
-        // The version of ONNX's own Softmax that is meant; before 13 `axis` begins a slice.
+        // The opset of the intended `Softmax`; before 13, `axis` is the first axis of a slice.
         let version = n.int("opset")?.unwrap_or(0);
         let x = real(n, 0, -1)?;
         let rank = n.e.rank(x);
@@ -113,7 +113,7 @@ fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The product of integers less their zero points, times both scales, plus the bias in input `bias`.
+/// Returns the product of integers minus their zero points, times both scales, plus the bias in input `bias`.
 pub(super) fn scaled_product(
     n: &mut Node<'_, '_, '_>,
     operands: [ValueId; 2],
@@ -128,7 +128,7 @@ pub(super) fn scaled_product(
     }
 }
 
-/// The product of integers less their zero points, times both scales.
+/// Returns the product of integers minus their zero points, times both scales.
 fn scaled(
     e: &mut Emit<'_>,
     operands: [ValueId; 2],
@@ -142,7 +142,7 @@ fn scaled(
     e.apply(ScalarFn::Mul, &[own, scale])
 }
 
-/// The product of `x`, as bytes on a scale of the moment, with bytes on a scale.
+/// Returns the product of dynamically quantised `x` with quantised bytes.
 pub(super) fn dynamic_product(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -153,7 +153,7 @@ pub(super) fn dynamic_product(
     scaled(e, [lhs, bytes], [own_scale, scale], [Some(own_zero), zero])
 }
 
-/// A bias is on the scale of the products; without an output scale the result is in `f32`.
+/// Imports a quantised `Gemm`, whose bias has the scale of the products. Without an output scale the result is `f32`.
 fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
@@ -180,16 +180,18 @@ fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     requantized(n, own, 7)
 }
 
-/// A product with a matrix whose elements are numbers of 4 or 8 bits, in blocks with a scale each.
+/// Imports a product with a block-quantised matrix of 4-bit or 8-bit numbers.
 fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
-    // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
+    // A hint about the precision of sums. A copy of the weights in ONNX Runtime's own layout would be another input.
     n.ignore("accuracy_level");
-    if n.flag("weight_prepacked")? || n.given(4).is_some() {
-        return Err(Refusal::unsupported(
-            "`weight_prepacked` and `g_idx` are not supported",
-            "quantise the model without an order of its columns (`act_order=False`)",
-        ));
-    }
+    n.unset(
+        &["weight_prepacked"],
+        "store the weights as the quantiser writes them",
+    )?;
+    n.left_out(
+        4,
+        "quantise the model without an order of its columns (`act_order=False`)",
+    )?;
     let size = |name: &'static str| -> Result<i64, Refusal> {
         let own = n.positive(name)?;
         match own < 1 << 31 {
@@ -241,7 +243,7 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// Numbers of 4 or 8 bits as `u8`, `shape` of them: of two in a byte the one in its low bits comes first.
+/// Unpacks 4-bit or 8-bit numbers to `u8`. Of two numbers in a byte, the one in the low bits comes first.
 fn unpacked(e: &mut Emit<'_>, packed: ValueId, bits: i64, [rows, columns]: [i64; 2]) -> One {
     if bits == 8 {
         return part_of(e, packed, 1, 0, columns);

@@ -1,37 +1,51 @@
-//! Images with other extents.
+//! Imports resizes.
 
 use mind_convert::Refusal;
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
+use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
 use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
 
 use super::Operator;
-use crate::import::emit::One;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
+use crate::import::value::{Extent, Value};
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
 ];
 
-pub(super) fn unsupported(name: &str, word: &str) -> Refusal {
-    let expected = match name {
-        "mode" => "a mode that the operator has",
-        _ => "a word that the operator has",
-    };
-    Refusal::value(name, format_args!("\"{word}\""), expected)
-}
+/// The values of `mode`; those that begin with `bi` are older.
+const MODES: &[&str] = &["nearest", "linear", "cubic", "bilinear", "bicubic"];
+
+/// The values of `coordinate_transformation_mode`.
+const COORDINATES: &[&str] = &[
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+];
+
+/// The values of `nearest_mode`.
+const ROUNDINGS: &[&str] = &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
+
+/// The values of `keep_aspect_ratio_policy`.
+const POLICIES: &[&str] = &["stretch", "not_larger", "not_smaller"];
 
 pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
         "cubic" | "bicubic" => Interpolation::Cubic,
-        other => return Err(unsupported("mode", other)),
+        other => return Err(Refusal::word("mode", other, MODES)),
     })
 }
 
-/// What is resized along some axes.
+/// The resized axes with their sizes and scales.
 struct Target {
     axes: Vec<i64>,
     sizes: Vec<i64>,
@@ -39,10 +53,10 @@ struct Target {
 }
 
 impl Target {
-    /// Scales give sizes, rounded down.
+    /// Returns the sizes that result from scales, rounded down.
     ///
-    /// The product is one of `f32`, as in the shape inference of the package onnx and in ONNX Runtime, because 10 elements
-    /// scaled by the `f32` that is nearest to 0.7 are meant to become 7.
+    /// The product is computed in `f32`, as in onnx's shape inference and in ONNX Runtime, so that, for example, 10
+    /// elements scaled by the `f32` closest to 0.7 become 7.
     fn scaled(axes: Vec<i64>, shape: &[i64], scales: &[f64]) -> Result<Target, Refusal> {
         if scales.len() != axes.len() {
             let reason = "1 for each resized axis";
@@ -66,7 +80,7 @@ impl Target {
         })
     }
 
-    /// Leaves out the axes that stay as they are.
+    /// Removes the axes that do not change.
     fn changed(mut self, shape: &[i64]) -> Target {
         let stays = |at: usize| {
             let same = self.sizes[at] == shape[self.axes[at] as usize];
@@ -77,7 +91,7 @@ impl Target {
         self.without_ratios(shape)
     }
 
-    /// Leaves out scales that sizes say: their ratios to the extents, as far as `f32` holds them.
+    /// Removes the scales if they are the ratios of sizes to extents within `f32` precision.
     fn without_ratios(mut self, shape: &[i64]) -> Target {
         let is_said = |at: usize, scale: f64| {
             let extent = shape[self.axes[at] as usize] as f64;
@@ -91,7 +105,7 @@ impl Target {
         self
     }
 
-    /// The target along the axes at the places `kept`.
+    /// Returns the target restricted to the axes at the indices `kept`.
     fn along(&self, kept: &[usize]) -> Target {
         let scales = self.scales.as_ref();
         Target {
@@ -101,7 +115,7 @@ impl Target {
         }
     }
 
-    /// The first product of a scale and an extent that is not the size, beyond rounding in `f32`: the axis and the product.
+    /// Returns the first axis whose extent times scale is not an integer within `f32` rounding, and that product.
     fn fraction(&self, shape: &[i64]) -> Option<(i64, f64)> {
         let scales = self.scales.as_ref()?;
         let pairs = self.axes.iter().zip(scales);
@@ -110,8 +124,8 @@ impl Target {
     }
 }
 
-/// Returns the sizes and scales with which the reader takes `scales` rounded to `f32`; `None` if it refuses them, or would
-/// replace them by the ratios of the sizes and change a bit.
+/// Returns the sizes and scales that the importer derives from `scales` rounded to `f32`. Returns `None` if it would
+/// refuse them, or replace them by the ratios of the sizes with a different result.
 pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec<f64>)> {
     let axes = (0..extents.len() as i64).collect();
     let own = Target::scaled(axes, extents, scales).ok()?;
@@ -122,13 +136,13 @@ pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec
     keeps_bits.then_some((sizes, meant))
 }
 
-/// The most terms of a continued fraction. That of an `f32` has less than half as many.
+/// Maximum number of terms of a continued fraction. That of an `f32` has less than half as many.
 const DIGITS: usize = 64;
 
-/// The number with the smallest denominator that `scale` is nearest to in `f32`, for example 1/3 for 0.33333334.
+/// Returns the fraction with the smallest denominator that rounds to `scale` in `f32`, for example 1/3 for 0.33333334.
 ///
-/// Exporters write the `f32` that is nearest to the ratio they mean. With that ratio, coordinates that are meant to be whole
-/// are, so that `floor` and `ceil` give the element which PyTorch and ONNX Runtime read.
+/// Exporters write the `f32` closest to the intended ratio. With that ratio, coordinates that are meant to be integers
+/// are integers, so that `floor` and `ceil` select the same elements as PyTorch and ONNX Runtime.
 fn simplest(scale: f32) -> f64 {
     let own = f64::from(scale);
     if own.fract() == 0.0 {
@@ -136,7 +150,7 @@ fn simplest(scale: f32) -> f64 {
     }
     let half_way = |next: f32| f64::midpoint(own, f64::from(next));
     let (mut low, mut high) = (half_way(scale.next_down()), half_way(scale.next_up()));
-    // Convergents of the continued fraction: numerators and denominators of the last two.
+    // The last two convergents of the continued fraction, as numerator and denominator.
     let [mut before, mut last] = [(0.0, 1.0), (1.0, 0.0)];
     for _ in 0..DIGITS {
         let whole = low.floor();
@@ -152,7 +166,7 @@ fn simplest(scale: f32) -> f64 {
     if ratio as f32 == scale { ratio } else { own }
 }
 
-/// How elements are sampled, as the attributes of a node say.
+/// Sampling options of a node.
 struct How {
     mode: Interpolation,
     coordinates: Coordinates,
@@ -164,7 +178,24 @@ struct How {
 }
 
 impl How {
-    /// Coordinates `o / s`, rounded down, as before opset 11.
+    /// Returns whether an integer scale repeats each element that many times.
+    fn repeats(&self) -> bool {
+        let is_rounded = matches!(self.rounding, Rounding::PreferFloor | Rounding::PreferCeil);
+        self.mode == Interpolation::Nearest
+            && match self.coordinates {
+                Coordinates::Asymmetric => self.rounding == Rounding::Floor,
+                Coordinates::HalfPixel
+                | Coordinates::PytorchHalfPixel
+                | Coordinates::HalfPixelSymmetric => is_rounded,
+                Coordinates::AlignCorners
+                | Coordinates::Crop
+                | Coordinates::AlignCentre
+                | Coordinates::Offset
+                | Coordinates::MilDefault => false,
+            }
+    }
+
+    /// Returns the sampling options before opset 11: coordinates `o / s`, rounded down.
     fn asymmetric(mode: Interpolation) -> How {
         How {
             mode,
@@ -196,10 +227,17 @@ impl How {
 }
 
 fn resize(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let shape = n.e.shape(x)?;
+    let mut x = n.input(0)?;
     let how = How::of(n)?;
-    let target = target(n, &shape)?;
+    let shape = match how.coordinates {
+        // The region has entries for all axes.
+        Coordinates::Crop => n.e.shape(x)?,
+        _ => extents(&n.e, x),
+    };
+    let (target, repeats) = target(n, x, &shape, how.repeats())?;
+    for (axis, times) in repeats {
+        x = repeated(&mut n.e, x, axis, times)?;
+    }
     if how.coordinates == Coordinates::Crop {
         let region = n.floats_in(1)?.unwrap_or_default();
         let count = target.axes.len();
@@ -219,7 +257,7 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     }
     if how.coordinates == Coordinates::AlignCorners {
         warn_of_fraction(n, &target, &shape);
-        // Only a stretched filter asks for the scales.
+        // Only an antialiasing filter needs the scales.
         target.scales = target.scales.filter(|_| how.antialias);
     }
     if n.opset < 11 && how.mode == Interpolation::Nearest {
@@ -228,8 +266,102 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     resized(n, x, &target, &how)
 }
 
-/// The sizes or scales that a node asks for, along the axes that it names.
-fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
+/// Marks a dimension of unknown extent.
+const OPEN: i64 = -1;
+
+/// Returns the extents of `x`, with [`OPEN`] for unknown ones.
+fn extents(e: &Emit<'_>, x: ValueId) -> Vec<i64> {
+    let dims = e.dims(x).into_iter();
+    dims.map(|dim| dim.fixed().unwrap_or(OPEN)).collect()
+}
+
+/// Axes of unknown extent along which each element is repeated, and the number of repeats.
+type Repeats = Vec<(usize, i64)>;
+
+/// Removes axes of unknown extent from `axes` and `scales`. A scale of 1 leaves an axis unchanged. Other integer scales
+/// become repeats, if `repeats` states that the mode repeats elements.
+///
+/// # Errors
+///
+/// E4105 for any other scale of an axis of unknown extent.
+fn without_open(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    (axes, scales): (Vec<i64>, Vec<f64>),
+    repeats: bool,
+) -> Result<(Vec<i64>, Vec<f64>, Repeats), Refusal> {
+    let (mut kept, mut found) = ((Vec::new(), Vec::new()), Vec::new());
+    for (axis, scale) in axes.into_iter().zip(scales) {
+        let at = axis as usize;
+        let is_open = n.e.dims(x)[at].fixed().is_none();
+        if is_open && scale == 1.0 {
+            continue;
+        }
+        if is_open && repeats && scale.fract() == 0.0 && (1.0..MOST_REPEATS).contains(&scale) {
+            found.push((at, scale as i64));
+            continue;
+        }
+        n.e.extent(x, at)?;
+        kept.0.push(axis);
+        kept.1.push(scale);
+    }
+    Ok((kept.0, kept.1, found))
+}
+
+/// The first scale that is not supported as a number of repeats.
+const MOST_REPEATS: f64 = 65536.0;
+
+/// Repeats each element of `x` along an axis `times` times.
+fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
+    let own = e.extents_of(x);
+    let (mut wide, mut whole) = (own.clone(), own.clone());
+    wide.insert(axis + 1, Extent::Known(times));
+    whole[axis] = e.times(own[axis], Extent::Known(times))?;
+    let apart = ExpandDims::with(&[axis as i64 + 1]).build(e, x)?;
+    let wide = e.broadcast_extents(apart, &wide)?;
+    e.reshape_extents(wide, &whole)
+}
+
+/// Returns the sizes in input `at` along `axes`, without axes of unknown extent whose size is that of `x`.
+fn known_sizes(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    axes: Vec<i64>,
+    at: usize,
+) -> Result<Option<(Vec<i64>, Vec<i64>)>, Refusal> {
+    let Some(Value::Extents(list)) = n.given(at) else {
+        let sizes = n.ints_in(at)?.filter(|own| !own.is_empty());
+        return Ok(sizes.map(|sizes| (axes, sizes)));
+    };
+    if list.elements.len() != axes.len() {
+        return Err(wrong_sizes(list.elements.len(), axes.len()));
+    }
+    let stays = |axis: i64, size: Extent| {
+        let own = n.e.extent_at(x, axis as usize);
+        own == size || matches!(own.dim(), Dim::Symbol(_)) && own.dim() == size.dim()
+    };
+    let pairs = axes.into_iter().zip(list.elements.iter().copied());
+    let pairs = pairs.filter(|&(axis, size)| !stays(axis, size));
+    let (axes, sizes): (Vec<i64>, Vec<Option<i64>>) =
+        pairs.map(|(axis, size)| (axis, size.dim().fixed())).unzip();
+    match sizes.into_iter().collect::<Option<Vec<i64>>>() {
+        Some(sizes) => Ok(Some((axes, sizes))),
+        // Refuses data-dependent sizes.
+        None => n.ints_in(at).map(|_| None),
+    }
+}
+
+fn wrong_sizes(found: usize, expected: usize) -> Refusal {
+    Refusal::length("sizes", found, expected, "1 for each resized axis")
+}
+
+/// Returns the requested sizes or scales along the axes of a node, and repeats along axes of unknown extent.
+fn target(
+    n: &Node<'_, '_, '_>,
+    x: ValueId,
+    shape: &[i64],
+    repeats: bool,
+) -> Result<(Target, Repeats), Refusal> {
     let axes = match n.ints("axes")? {
         Some(axes) => {
             let axes = axes
@@ -246,14 +378,22 @@ fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
         (2, 3)
     };
     let scales = n.floats_in(scales_at)?.filter(|own| !own.is_empty());
-    let sizes = n.ints_in(sizes_at)?.filter(|own| !own.is_empty());
+    let count = axes.len();
+    let sizes = known_sizes(n, x, axes.clone(), sizes_at)?;
     match (scales, sizes) {
-        (Some(scales), None) => Target::scaled(axes, shape, &scales),
-        (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, shape, sizes),
-        (None, Some(sizes)) => {
-            let reason = "1 for each resized axis";
-            Err(Refusal::length("sizes", sizes.len(), axes.len(), reason))
+        (Some(scales), None) if scales.len() == count => {
+            let (axes, scales, repeats) = without_open(n, x, (axes, scales), repeats)?;
+            Ok((Target::scaled(axes, shape, &scales)?, repeats))
         }
+        (Some(scales), None) => Target::scaled(axes, shape, &scales).map(|own| (own, Vec::new())),
+        (None, Some((axes, sizes))) if sizes.len() == axes.len() => {
+            if policy != "stretch" {
+                // The policy uses the ratios of all extents.
+                n.e.shape(x)?;
+            }
+            Ok((aspect(policy, axes, shape, sizes)?, Vec::new()))
+        }
+        (None, Some((axes, sizes))) => Err(wrong_sizes(sizes.len(), axes.len())),
         (Some(_), Some(_)) => Err(Refusal::parts(
             "the node",
             "`scales` and `sizes`",
@@ -263,7 +403,7 @@ fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
     }
 }
 
-/// Says where the reference evaluator of ONNX aligns other corners than those that exporters mean.
+/// Warns if ONNX's reference evaluator aligns other corners than exporters intend.
 fn warn_of_fraction(n: &mut Node<'_, '_, '_>, target: &Target, shape: &[i64]) {
     if let Some((axis, product)) = target.fraction(shape) {
         n.warn(format!(
@@ -273,7 +413,8 @@ fn warn_of_fraction(n: &mut Node<'_, '_, '_>, target: &Target, shape: &[i64]) {
     }
 }
 
-/// Nearest elements before `nearest_mode` was an attribute: coordinates are rounded up where a scale is below 1, else down.
+/// Returns the nearest elements as before the attribute `nearest_mode`: coordinates are rounded up if the scale is
+/// below 1, and down otherwise.
 ///
 /// Source: the node tests of the package onnx 1.5 (`test_resize_downsample_nearest`), and ONNX Runtime.
 fn nearest_of_opset_10(
@@ -333,7 +474,13 @@ fn coordinates(word: &str) -> Result<Coordinates, Refusal> {
         "asymmetric" => Coordinates::Asymmetric,
         "align_corners" => Coordinates::AlignCorners,
         "tf_crop_and_resize" => Coordinates::Crop,
-        other => return Err(unsupported("coordinate_transformation_mode", other)),
+        other => {
+            return Err(Refusal::word(
+                "coordinate_transformation_mode",
+                other,
+                COORDINATES,
+            ));
+        }
     })
 }
 
@@ -343,11 +490,12 @@ fn rounding(word: &str) -> Result<Rounding, Refusal> {
         "round_prefer_ceil" => Rounding::PreferCeil,
         "floor" => Rounding::Floor,
         "ceil" => Rounding::Ceil,
-        other => return Err(unsupported("nearest_mode", other)),
+        other => return Err(Refusal::word("nearest_mode", other, ROUNDINGS)),
     })
 }
 
-/// Sizes as they are, or one scale for all axes: the smallest or the largest that the sizes ask for.
+/// Returns the target of a policy: the sizes unchanged, or one scale for all axes, the smallest or the largest of the
+/// requested ones.
 fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refusal> {
     let ratios = axes
         .iter()
@@ -363,7 +511,7 @@ fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Resul
         }
         "not_larger" => ratios.fold(f64::INFINITY, f64::min),
         "not_smaller" => ratios.fold(0.0, f64::max),
-        other => return Err(unsupported("keep_aspect_ratio_policy", other)),
+        other => return Err(Refusal::word("keep_aspect_ratio_policy", other, POLICIES)),
     };
     let sizes = axes
         .iter()
@@ -375,10 +523,10 @@ fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Resul
     })
 }
 
-/// Nearest elements, rounded down, until opset 10.
+/// Imports `Upsample` of opset 10 and earlier, whose nearest elements are rounded down.
 fn upsample(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let shape = n.e.shape(x)?;
+    let mut x = n.input(0)?;
+    let shape = extents(&n.e, x);
     let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
     let scales = match n.opset {
         ..9 => n
@@ -387,12 +535,20 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
         _ => n.floats_in(1)?,
     };
     let scales = scales.ok_or_else(|| Refusal::missing("scales"))?;
-    let axes = (0..shape.len() as i64).collect();
+    let mut axes: Vec<i64> = (0..shape.len() as i64).collect();
+    let how = How::asymmetric(mode);
+    let (mut scales, mut repeats) = (scales, Vec::new());
+    if scales.len() == axes.len() {
+        (axes, scales, repeats) = without_open(n, x, (axes, scales), how.repeats())?;
+    }
     let target = Target::scaled(axes, &shape, &scales)?.changed(&shape);
+    for (axis, times) in repeats {
+        x = repeated(&mut n.e, x, axis, times)?;
+    }
     if target.axes.is_empty() {
         return Ok(x);
     }
-    resized(n, x, &target, &How::asymmetric(mode))
+    resized(n, x, &target, &how)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Shapes: asked for, changed, filled.
+//! Imports shape queries, reshapes and fills.
 
 use std::rc::Rc;
 
@@ -13,13 +13,13 @@ use mind_ir::ValueId;
 use mind_ir::attr::OPEN_END;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::{DType, Dim, MAX_RANK};
 
 use super::Operator;
 use super::normalize::training_step;
-use super::runtime_shape::{Align, own_extents, replaced};
+use super::runtime_shape::{Align, own_extents};
 use crate::import::emit::{Emit, One};
-use crate::import::node::Node;
+use crate::import::node::{Node, integers};
 use crate::import::value::{Extent, Extents, Value};
 use crate::tensor::Constant;
 
@@ -40,17 +40,11 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze).moving(),
     Operator::one("Transpose", &[1, 13, 21, 23, 24, 25], transpose).moving(),
     Operator::one("Tile", &[6, 13], tile).moving(),
-    Operator::one("Concat", &[4, 11, 13], |n| {
-        let all = n.all()?;
-        let axis = n.int("axis")?.ok_or_else(|| Refusal::missing("axis"))?;
-        let axis = n.e.axis(axis, n.e.rank(all[0]))?;
-        n.e.concat(&all, axis)
-    })
-    .moving(),
+    Operator::values("Concat", &[4, 11, 13], concat).moving_all(),
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
 ];
 
-/// The first input, as it is.
+/// Returns the first input unchanged.
 fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refusal> {
     let value = n.given(0).cloned();
     value.ok_or_else(|| Refusal::missing(n.operand(0)))
@@ -110,7 +104,7 @@ fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![Value::Op(element_count(&mut n.e, x)?)])
 }
 
-/// The number of elements of a value.
+/// Returns the number of elements of a value.
 pub(super) fn element_count(e: &mut Emit<'_>, x: ValueId) -> One {
     let mut count = e.tensor(&Tensor::scalar(1i64));
     for (axis, dim) in e.dims(x).into_iter().enumerate() {
@@ -142,7 +136,7 @@ fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![known(&tensor)])
 }
 
-/// For inference the input as it is, and a mask that keeps all of it.
+/// Imports dropout for inference: the input unchanged, and a mask of ones.
 fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     n.ignore("seed");
     n.ignore("ratio");
@@ -164,7 +158,7 @@ fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     }
     let x = n.e.value(&value)?;
     let extents = n.e.extents_of(x);
-    // Masks were of the dtype of the input before opset 10.
+    // Before opset 10, masks had the dtype of the input.
     let of = match n.opset {
         ..10 => n.e.dtype(x),
         _ => DType::Bool,
@@ -202,7 +196,58 @@ fn flatten(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape(x, &shape)
 }
 
-/// The axes of an operator that took them as an attribute before opset 13, counted from the front.
+fn concat(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
+    let axis = n.int("axis")?.ok_or_else(|| Refusal::missing("axis"))?;
+    if let Some(list) = joined(n, axis)? {
+        return Ok(vec![Value::Extents(Rc::new(list))]);
+    }
+    let all = n.all()?;
+    let axis = n.e.axis(axis, n.e.rank(all[0]))?;
+    Ok(vec![Value::Op(n.e.concat(&all, axis)?)])
+}
+
+/// Maximum length of a partially known list.
+const MOST_JOINED: usize = MAX_RANK;
+
+/// Returns the concatenation of short `i64` lists with some known elements, so that these stay known; `None` for other
+/// inputs.
+fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusal> {
+    let mut elements = Vec::new();
+    let mut is_some_known = false;
+    for value in n.inputs {
+        match value {
+            Some(Value::Known(list)) if list.dtype == DType::I64 && list.shape.len() == 1 => {
+                is_some_known |= list.count() > 0;
+                elements.extend(integers(list).into_iter().map(Extent::Known));
+            }
+            Some(Value::Extents(list)) if list.dtype == DType::I64 && list.shape.len() == 1 => {
+                is_some_known = true;
+                elements.extend(&list.elements);
+            }
+            Some(Value::Op(value))
+                if n.e.dtype(*value) == DType::I64 && n.e.dims(*value) == [Dim::Fixed(1)] =>
+            {
+                elements.push(Extent::Given(*value));
+            }
+            Some(Value::Known(_) | Value::Extents(_) | Value::Op(_)) | None => return Ok(None),
+        }
+        if elements.len() > MOST_JOINED {
+            return Ok(None);
+        }
+    }
+    let is_given = elements.iter().any(|own| matches!(own, Extent::Given(_)));
+    if !is_some_known || !is_given {
+        return Ok(None);
+    }
+    n.e.axis(axis, 1)?;
+    Ok(Some(Extents {
+        dtype: DType::I64,
+        shape: vec![elements.len()],
+        elements,
+    }))
+}
+
+/// Returns the axes of an operator, counted from the front. They were an attribute before opset 13.
 fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> {
     let Some(axes) = n.ints_since(13, "axes", 1)? else {
         return Ok(None);
@@ -220,7 +265,7 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     if axes.is_empty() {
         return Ok(x);
     }
-    let is_open = |axis: &i64| dims[*axis as usize] == Dim::Dynamic;
+    let is_open = |axis: &i64| dims[*axis as usize].fixed().is_none();
     let x = match axes.iter().any(is_open) {
         true => ones_at_run_time(&mut n.e, x, &axes)?,
         false => x,
@@ -228,42 +273,63 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
 }
 
-/// `x` without the dimensions of extent 1. One whose extent is not known here stays, and a run checks that it is not 1,
-/// because the rank of a value is known before the run.
+/// Squeezes all dimensions of extent 1. Whether dimensions of unknown extent are kept or dropped follows from the
+/// declared rank of the result, and their extents are checked at run time. Without a declaration they are kept.
+///
+/// # Errors
+///
+/// If the declared rank drops only some of them, because it does not determine which.
 fn squeeze_ones(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
-    let dims = n.e.dims(x).into_iter().enumerate();
-    let ones: Vec<i64> = dims
-        .filter(|(_, dim)| *dim == Dim::Fixed(1))
-        .map(|(axis, _)| axis as i64)
-        .collect();
-    let rest = match &ones[..] {
+    let rest = match &axes_where(&n.e.dims(x), |dim| dim == Dim::Fixed(1))[..] {
         [] => x,
         ones => Squeeze::with(ones).build(&mut n.e, x)?,
     };
     let left = n.e.dims(rest);
-    if left.iter().all(|dim| dim.fixed().is_some()) {
+    let open = axes_where(&left, |dim| dim.fixed().is_none());
+    if open.is_empty() {
         return Ok(rest);
     }
     let ty = n.e.g().type_text(x);
-    n.warn(format!(
-        "without `axes` it drops each dimension of extent 1, and some extents of {ty} are not known here: a run in which \
-         one of them is 1 fails; `axes`, or `--dim` for dimensions of inputs, says which are dropped"
-    ));
+    let declared = n.proto.output.first().and_then(|own| n.scope.rank(own));
+    match declared {
+        Some(rank) if rank == left.len() => {}
+        Some(rank) if rank + open.len() == left.len() => {
+            let ones = ones_at_run_time(&mut n.e, rest, &open)?;
+            return Ok(Squeeze::with(&open).build(&mut n.e, ones)?);
+        }
+        Some(rank) if rank < left.len() && rank + open.len() > left.len() => {
+            let expected = format!(
+                "the dimensions of {ty} that are dropped, because its result is declared with rank {rank}, which leaves \
+                 open which of the {} dimensions of unknown extent these are",
+                open.len()
+            );
+            return Err(Refusal::value("axes", "left out", expected)
+                .help("give the node its `axes`, or dimensions of inputs their extents: `--dim NAME=EXTENT`"));
+        }
+        Some(_) | None => n.warn(format!(
+            "without `axes` it drops each dimension of extent 1, and some extents of {ty} are not known here: these \
+             dimensions are kept, and a run in which one of them is 1 fails; `axes`, a declared shape of the result, or \
+             `--dim` for dimensions of inputs, says which are dropped"
+        )),
+    }
     let extents = own_extents(&mut n.e, rest, left.len(), Align::First)?;
-    let refused = n.e.number(DType::I64, REFUSED_EXTENT);
-    let extents = replaced(&mut n.e, extents, 1.0, refused)?;
-    Ok(DynamicReshape::with(&left).build(&mut n.e, rest, extents)?)
+    let kept = DynamicReshape::with(&left).refuse_ones(true);
+    Ok(kept.build(&mut n.e, rest, extents)?)
 }
 
-/// An extent that no tensor has, with which a reshape fails in the run.
-const REFUSED_EXTENT: f64 = -1.0;
+/// Returns the axes of the dimensions for which `is_wanted` is true.
+fn axes_where(dims: &[Dim], is_wanted: impl Fn(Dim) -> bool) -> Vec<i64> {
+    let axes = dims.iter().enumerate();
+    let axes = axes.filter(|(_, dim)| is_wanted(**dim));
+    axes.map(|(axis, _)| axis as i64).collect()
+}
 
-/// `x`, whose dimensions `axes` have an extent of 1, which a run checks of those that only it knows.
+/// Returns `x` with extent 1 at `axes`, which is checked at run time for unknown extents.
 fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {
     let mut dims = e.dims(x);
     for &axis in axes {
         let dim = &mut dims[axis as usize];
-        if *dim == Dim::Dynamic {
+        if dim.fixed().is_none() {
             *dim = Dim::Fixed(1);
         }
     }
@@ -289,7 +355,7 @@ fn transpose(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(x, permutation)
 }
 
-/// `[a, b]` repeated is `[r, a, s, b]`, broadcast from `[1, a, 1, b]`, in one piece.
+/// Imports `Tile`: `[a, b]` is broadcast from `[1, a, 1, b]` to `[r, a, s, b]` and then merged.
 fn tile(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     if n.given(1).is_none() {
@@ -337,7 +403,7 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
     Ok(DynamicReshape::with(&whole).build(e, wide, products)?)
 }
 
-/// The extent of a dimension of extent `own` that is repeated; `None` where that is no extent.
+/// Returns a repeated extent; `None` on overflow.
 fn product(repeats: Dim, own: Dim) -> Option<Dim> {
     Some(match (repeats, own) {
         (Dim::Fixed(repeats), Dim::Fixed(own)) => Dim::Fixed(repeats.checked_mul(own)?),
@@ -347,7 +413,7 @@ fn product(repeats: Dim, own: Dim) -> Option<Dim> {
     })
 }
 
-/// What negative amounts leave of `x`.
+/// Crops `x` by negative padding.
 fn cropped(e: &mut Emit<'_>, x: ValueId, low: &[i64], high: &[i64]) -> One {
     let starts: Vec<i64> = low.iter().map(|low| low.min(&0).saturating_neg()).collect();
     let mut ends = vec![OPEN_END; high.len()];

@@ -1,4 +1,4 @@
-//! Modules as models.
+//! Snapshots of exported models.
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -10,7 +10,7 @@ use mind_text::Limits;
 use mind_text::core::Syntax;
 use prost::Message;
 
-fn module(text: &str) -> Graph {
+pub fn module(text: &str) -> Graph {
     let registry = Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);
     let mut g = Syntax::new(&registry)
         .parse(text, 0, &Limits::default())
@@ -42,12 +42,12 @@ fn call(node: &NodeProto) -> String {
     format!("{outputs} = {}({inputs}){graphs}\n", node.op_type)
 }
 
-/// The nodes of a graph, a line each.
+/// Returns the nodes of a graph, one per line.
 fn listing(graph: &GraphProto) -> String {
     graph.node.iter().map(call).collect()
 }
 
-fn nodes(text: &str, opset: i64) -> String {
+pub fn nodes(text: &str, opset: i64) -> String {
     listing(model(text, opset).graph.as_ref().expect("a graph"))
 }
 
@@ -128,24 +128,25 @@ fn what_an_older_opset_does_not_have_is_written_out_or_refused() {
     assert_eq!(nodes(narrow, 13), casts);
     let bits = "%0 = Input {name=x} : tensor<u8[2]>\n%1 = And (%0, %0)\noutputs: %1\n";
     assert_eq!(nodes(bits, 18), "out0 = BitwiseAnd(x, x)\n");
-    let why =
-        "`core.and` cannot be written as ONNX: this form of `BitwiseAnd` is in opset 18 and later";
+    let why = "`core.and` cannot be written as ONNX: the operator set is 17, expected 18 or later for this form of \
+               `BitwiseAnd`; `--opset 18` writes it";
     assert_eq!(refusal(bits, 17), why);
 }
 
 #[test]
 fn opsets_outside_of_the_range_are_refused() {
     let next = OPSETS.end() + 1;
-    assert!(refusal(ADD, next).starts_with("models are written in opsets 13 to"));
-    assert!(refusal(ADD, i64::MIN).contains("not in -9223372036854775808"));
+    assert!(refusal(ADD, next).contains("expected 13 to"));
+    assert!(refusal(ADD, i64::MIN).starts_with("the operator set is -9223372036854775808"));
 }
 
 #[test]
 fn every_op_that_cannot_be_written_is_named() {
     let text = "%0 = Input {name=x} : tensor<i32[2, 2]>\n%1 = Bitcast (%0) {dtype=i16}\n\
                 %2 = Input {name=y} : tensor<i64[1, 1, 1, 1]>\n%3 = Conv2d (%2, %2)\noutputs: %1, %3\n";
-    let wanted = "`core.bitcast` cannot be written as ONNX: `BitCast` makes no i16 of i32, which is not as wide\n\
-                  `core.conv2d` cannot be written as ONNX: `Conv` takes no i64";
+    let wanted = "`core.bitcast` cannot be written as ONNX: `dtype` is i16, expected one of 4 bytes, as i32 has, because `BitCast` keeps the shape\n\
+                  `core.conv2d` cannot be written as ONNX: the dtype of its operands is i64, expected floats, or integers of 8 or 16 \
+                  bits with sums that f64 holds, because `Conv` takes no integers";
     assert_eq!(refusal(text, 26), wanted);
 }
 

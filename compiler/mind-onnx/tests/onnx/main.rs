@@ -1,7 +1,8 @@
-//! The reader of ONNX models.
+//! Tests of the importer and exporter of ONNX models.
 
 mod damaged;
 mod export;
+mod guard;
 mod import;
 mod kernels;
 mod model;
@@ -9,3 +10,4 @@ mod older;
 mod open;
 mod quantised;
 mod refused;
+mod windows;

@@ -1,15 +1,16 @@
-//! Operators whose meaning exporters, runtimes and older opsets settle.
+//! Operators whose semantics are determined by exporters, runtimes and older opsets.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_onnx::proto::{AttributeProto, ModelProto};
+use mind_onnx::proto::{AttributeProto, ModelProto, NodeProto};
 use mind_onnx::{ImportOptions, import};
 use prost::Message;
 
 use super::model::{
-    BOOL, Dim, FLOAT, floats, graph, int, ints, list, model, node, opset, text, value, word,
+    BOOL, Dim, FLOAT, INT64, floats, graph, int, ints, list, model, node, opset, problems, reals,
+    text, value, word, words,
 };
 
 fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
@@ -17,7 +18,7 @@ fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
     model
 }
 
-/// The module and its warnings.
+/// Returns the module and its warnings.
 fn read(model: &ModelProto) -> (Graph, Vec<String>) {
     let found = import(model.encode_to_vec().into(), &ImportOptions::default());
     let found = found.unwrap_or_else(|found| panic!("{found:?}"));
@@ -34,7 +35,7 @@ fn results(mut module: Graph, x: Tensor) -> Result<Vec<Tensor>, String> {
     run(&module, &bound, &config).map_err(|error| error.error.to_string())
 }
 
-/// A `Resize` by scales along the last dimension of `extent` elements.
+/// Returns a `Resize` by scales along the last dimension, which has `extent` elements.
 fn resize(version: i64, extent: i64, scale: f32, attributes: Vec<AttributeProto>) -> ModelProto {
     let x = value("x", FLOAT, &[1, 1, extent].map(Dim::Of));
     let call = match version {
@@ -67,7 +68,7 @@ fn corners_are_aligned_with_the_elements_that_there_are() {
             word("coordinate_transformation_mode", "align_corners"),
         ]
     };
-    // ONNX Runtime and PyTorch give these; the reference evaluator of ONNX ends at 3.69 and 4.8.
+    // These are the results of ONNX Runtime and PyTorch; ONNX's reference evaluator ends at 3.69 and 4.8.
     let up = resize(13, 5, 1.5, attributes("linear"));
     let found = resized(&up);
     assert_eq!((found.len(), found[6]), (7, 4.0), "{found:?}");
@@ -97,7 +98,7 @@ fn scales_mean_the_ratios_that_they_were_rounded_from() {
             word("nearest_mode", "floor"),
         ]
     };
-    // 10 times the `f32` nearest to 0.7 is a little less than 7.
+    // 10 times the `f32` closest to 0.7 is slightly less than 7.
     let seven = resize(13, 10, 0.7, floor());
     assert!(text(&seven).contains("sizes=[7]"), "{}", text(&seven));
     assert_eq!(
@@ -176,6 +177,178 @@ fn squeezing_a_named_dimension_checks_it() {
     assert!(of(1).is_err());
 }
 
+/// Returns a model that squeezes `x`, which is `f32[3]`, without axes, followed by other nodes; the result is declared
+/// with `rank`.
+fn squeezed(mut after: Vec<NodeProto>, rank: usize) -> ModelProto {
+    let x = value("x", FLOAT, &[Dim::Of(3)]);
+    let mut nodes = vec![
+        node("a = NonZero(x)", vec![]),
+        node("b = Squeeze(a)", vec![]),
+    ];
+    nodes.append(&mut after);
+    let mut own = graph(vec![x], vec![ints("two", &[], &[2])], nodes, &[]);
+    let dims: Vec<Dim> = (0..rank).map(|_| Dim::Named("k")).collect();
+    own.output = vec![value("y", INT64, &dims)];
+    of_opset(13, model(own))
+}
+
+#[test]
+fn the_declared_rank_says_what_a_squeeze_drops() {
+    let cast = || node("c = Cast(b)", vec![int("to", i64::from(INT64))]);
+    for after in [
+        vec![node("y = Identity(b)", vec![])],
+        vec![node("y = Abs(b)", vec![])],
+        vec![cast(), node("y = Neg(c)", vec![])],
+    ] {
+        // One dimension remains, and a run in which it has one element fails.
+        let (module, warnings) = read(&squeezed(after.clone(), 1));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+        assert_eq!(of([1.0, 0.0, 2.0]).expect("a run")[0].shape(), [2]);
+        let failure = of([0.0, 3.0, 0.0]).expect_err("one element");
+        assert!(
+            failure.contains("dimension 0 of [1] has extent 1"),
+            "{failure}"
+        );
+        // No dimension remains, and a run with another number of elements fails.
+        let (module, warnings) = read(&squeezed(after, 0));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+        assert_eq!(of([0.0, 3.0, 0.0]).expect("a run")[0].shape(), [0usize; 0]);
+        let failure = of([1.0, 0.0, 2.0]).expect_err("two elements");
+        assert!(
+            failure.contains("dimension 0 has extent 2, expected 1"),
+            "{failure}"
+        );
+    }
+    // A scalar is broadcast, so the other operand has the rank of the sum.
+    let (module, warnings) = read(&squeezed(vec![node("y = Add(two, b)", vec![])], 1));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+    assert!(of([0.0, 3.0, 0.0]).is_err());
+}
+
+#[test]
+fn a_declared_rank_that_leaves_open_what_a_squeeze_drops_is_refused() {
+    let dims = ["n", "m"].map(Dim::Named);
+    let x = value("x", FLOAT, &dims);
+    let mut own = graph(vec![x], vec![], vec![node("y = Squeeze(x)", vec![])], &[]);
+    own.output = vec![value("y", FLOAT, &[Dim::Named("k")])];
+    let found = problems(&of_opset(13, model(own)));
+    assert!(found.contains("`axes` is left out, expected"), "{found}");
+    assert!(found.contains("declared with rank 1"), "{found}");
+    assert!(found.contains("2 dimensions of unknown extent"), "{found}");
+}
+
+#[test]
+fn axes_of_named_dimensions_are_dropped_where_the_run_has_one_element() {
+    let x = value("x", FLOAT, &[Dim::Named("n"), Dim::Of(2)]);
+    let axes = vec![ints("axes", &[1], &[0])];
+    let nodes = vec![node("y = Squeeze(x, axes)", vec![])];
+    let (module, warnings) = read(&of_opset(13, model(graph(vec![x], axes, nodes, &["y"]))));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let of = |n: usize| results(module.clone(), Tensor::of(vec![n, 2], vec![0f32; 2 * n]));
+    assert_eq!(of(1).expect("a run")[0].shape(), [2]);
+    let failure = of(3).expect_err("three rows");
+    assert!(
+        failure.contains("dimension 0 has extent 3, expected 1"),
+        "{failure}"
+    );
+}
+
+/// Returns a recurrent layer with one activation and lists of parameters for it.
+fn recurrent(activation: &'static str, numbers: Vec<AttributeProto>) -> ModelProto {
+    let x = value("x", FLOAT, &[2, 1, 1].map(Dim::Of));
+    let weights = ["w", "r"].map(|name| floats(name, &[1, 1, 1], &[0.5]));
+    let mut attributes = vec![int("hidden_size", 1), words("activations", &[activation])];
+    attributes.extend(numbers);
+    let nodes = vec![node("y = RNN(x, w, r)", attributes)];
+    of_opset(14, model(graph(vec![x], weights.to_vec(), nodes, &["y"])))
+}
+
+#[test]
+fn activations_without_numbers_have_the_defaults_of_their_operators() {
+    let of = |activation, numbers| {
+        let (module, warnings) = read(&recurrent(activation, numbers));
+        let found = results(module, Tensor::of(vec![2, 1, 1], vec![1f32, 3.0]));
+        let found = found.expect("a run").remove(0);
+        (found.elements::<f32>().to_vec(), warnings)
+    };
+    // 0.5 and 0.5 * 3 + 0.5 * 0.5.
+    let (found, warnings) = of("Affine", vec![]);
+    assert_eq!(found, [0.5, 1.75]);
+    assert!(warnings[0].contains("it is 1, as the standard says, and 0 in ONNX Runtime"));
+    let (found, warnings) = of("Affine", vec![reals("activation_alpha", &[2.0])]);
+    assert_eq!((found, warnings.len()), (vec![1.0, 4.0], 0));
+    let (found, warnings) = of("ThresholdedRelu", vec![]);
+    assert_eq!((found, warnings.len()), (vec![0.0, 1.5], 1));
+    let (found, warnings) = of("LeakyRelu", vec![]);
+    assert_eq!((found, warnings.len()), (vec![0.5, 1.75], 0));
+    let found = problems(&recurrent("ScaledTanh", vec![]));
+    assert!(
+        found.contains("`activation_alpha` is short of an entry, expected one for \"ScaledTanh\""),
+        "{found}"
+    );
+    let found = problems(&recurrent("Tanhh", vec![]));
+    assert!(
+        found.contains("is \"Tanhh\", expected \"Relu\", \"Tanh\""),
+        "{found}"
+    );
+}
+
+#[test]
+fn dilated_windows_keep_extents_where_they_are_asked_to() {
+    let x = || value("x", FLOAT, &[1, 1, 8].map(Dim::Of));
+    for (call, kernel) in [
+        ("Conv(x, w)", None),
+        ("MaxPool(x)", Some(3)),
+        ("AveragePool(x)", Some(3)),
+    ] {
+        for (stride, extent) in [(1, 8), (3, 3)] {
+            let mut attributes = vec![
+                word("auto_pad", "SAME_UPPER"),
+                list("dilations", &[2]),
+                list("strides", &[stride]),
+            ];
+            attributes.extend(kernel.map(|taps| list("kernel_shape", &[taps])));
+            let nodes = vec![node(&format!("y = {call}"), attributes)];
+            let known = vec![floats("w", &[1, 1, 3], &[1.0, 0.0, 0.0])];
+            let own = of_opset(22, model(graph(vec![x()], known, nodes, &["y"])));
+            let found = text(&own);
+            assert!(
+                found.contains(&format!("f32[1, 1, {extent}]")),
+                "{call}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cut_downwards_starts_inside_of_its_axis() {
+    let cut = |start: i64, end: i64| {
+        let x = value("x", FLOAT, &[Dim::Of(4)]);
+        let list = |name: &str, own: i64| ints(name, &[1], &[own]);
+        let known = vec![
+            list("s", start),
+            list("e", end),
+            list("a", 0),
+            list("d", -1),
+        ];
+        let nodes = vec![node("y = Slice(x, s, e, a, d)", vec![])];
+        let (module, warnings) = read(&of_opset(13, model(graph(vec![x], known, nodes, &["y"]))));
+        let found = results(module, Tensor::of(vec![4], vec![0f32, 1.0, 2.0, 3.0]));
+        (
+            found.expect("a run")[0].elements::<f32>().to_vec(),
+            warnings.len(),
+        )
+    };
+    assert_eq!(cut(-6, i64::MIN), (vec![0.0], 0));
+    assert_eq!(cut(9, i64::MIN), (vec![3.0, 2.0, 1.0, 0.0], 0));
+    assert_eq!(cut(1, -9), (vec![1.0, 0.0], 0));
+    // ONNX Runtime interprets this end as the first element.
+    assert_eq!(cut(3, i64::MAX), (vec![], 1));
+}
+
 #[test]
 fn masks_of_dropout_are_of_the_dtype_of_their_opset() {
     let mask = |version: i64| {
@@ -222,7 +395,7 @@ fn a_policy_gives_one_scale_to_all_axes() {
 
 #[test]
 fn training_that_drops_nothing_keeps_everything() {
-    // In training without a drop everything is kept, too.
+    // Training with a drop ratio of 0 keeps everything as well.
     let x = value("x", FLOAT, &[Dim::Of(2)]);
     let mut training = ints("t", &[], &[1]);
     training.data_type = BOOL;

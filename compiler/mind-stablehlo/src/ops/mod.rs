@@ -1,4 +1,4 @@
-//! The ops, a row each: what they are in core.
+//! The table of ops, with the import of each.
 
 mod body;
 mod contract;
@@ -34,26 +34,26 @@ use crate::import::value::Value;
 /// The results of an operation.
 type Many = Result<Vec<ValueId>, Refusal>;
 
-/// An op.
+/// The table entry of an op.
 pub(crate) struct Row {
     name: &'static str,
     import: Import,
-    /// Whether operations on small known integers are computed at once.
+    /// Whether operations on small known integers are folded.
     pub folds: bool,
 }
 
-/// How an op is imported.
+/// The import of an op.
 #[derive(Clone, Copy)]
 enum Import {
-    /// As a scalar function.
+    /// A scalar function.
     Scalar(ScalarFn),
-    /// With one result, element by element.
+    /// One result, element by element.
     Pointwise(fn(&mut Node<'_, '_, '_>) -> One),
-    /// With one result.
+    /// One result.
     One(fn(&mut Node<'_, '_, '_>) -> One),
-    /// With several results.
+    /// Several results.
     Many(fn(&mut Node<'_, '_, '_>) -> Many),
-    /// With results that may be known.
+    /// Results that may be known.
     Values(fn(&mut Node<'_, '_, '_>) -> Inner<Vec<Value>>),
 }
 
@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    /// Whether each element of its result is made of one element of each operand.
+    /// Returns whether the op is elementwise.
     pub fn is_pointwise(&self) -> bool {
         match self.import {
             Import::Scalar(_) | Import::Pointwise(_) => true,
@@ -110,7 +110,7 @@ impl Row {
         }
     }
 
-    /// Appends what an operation is in core; `None` if something inside of it was refused, which is reported by itself.
+    /// Imports an operation; returns `None` if something in it was refused, which is reported separately.
     pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         let values = match self.import {
             Import::Scalar(function) => vec![n.apply(function)?],
@@ -122,7 +122,7 @@ impl Row {
     }
 }
 
-/// The rows, by family.
+/// The rows by family.
 const FAMILIES: &[&[Row]] = &[
     contract::ROWS,
     control::ROWS,
@@ -141,13 +141,13 @@ const FAMILIES: &[&[Row]] = &[
     window::ROWS,
 ];
 
-/// The row of an op.
+/// Returns the row of an op.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     let mut rows = FAMILIES.iter().copied().flatten();
     rows.find(|row| row.name == name)
 }
 
-/// The ops that are read, ascending.
+/// Returns the names of all imported ops in ascending order.
 pub fn op_names() -> Vec<&'static str> {
     let rows = FAMILIES.iter().copied().flatten();
     let mut names: Vec<&str> = rows.map(|row| row.name).collect();
@@ -155,7 +155,7 @@ pub fn op_names() -> Vec<&'static str> {
     names
 }
 
-/// The elements from `start` up to but without `end` along an axis.
+/// Returns the slice from `start` to before `end` along an axis.
 pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let dims = e.dims(x);
     let whole = |at: usize| match dims[at] {

@@ -19,16 +19,17 @@ ops! {
     /// The elements of `input` in row-major order, in the shape that `extents` lists.
     ///
     /// `shape` is the static shape of the result: an extent `?` or -1 of it may be any, and another one must equal that
-    /// of `extents`.
+    /// of `extents`. With `refuse_ones` a run in which an extent is 1 fails, because a squeeze without axes would drop
+    /// that dimension, but the rank of a value is fixed before the run.
     ///
     /// Shapes: `extents` is `[rank of shape]`; the result is `shape`.
     /// Errors: E2005 `extents` not i32 or i64, E3002 `extents` not of rank 1, or rank above 32, E3003 not one extent
-    /// for each dimension, E3006 extent below -1; when run, a negative extent, one that differs from `shape`, another
-    /// number of elements.
+    /// for each dimension, E3006 extent below -1; when run, a negative extent, one that differs from `shape`, one of 1
+    /// that `refuse_ones` excludes, another number of elements.
     /// Source: this compiler; ONNX `Reshape`, StableHLO `dynamic_reshape`.
     DynamicReshape = "core.dynamic_reshape" {
         operands: (input: Any, extents: Index),
-        attrs: { shape: Dims },
+        attrs: { shape: Dims, refuse_ones "r1": Bool = false },
         traits: [Pure, Extended],
         names: { core: "DynamicReshape", mic1: "dynamic_reshape" },
         infer: infer_reshape,
@@ -130,10 +131,15 @@ fn eval_reshape(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    let (input, shape) = (
-        operands[0],
-        requested_shape(cx, op.shape(cx.graph), operands[1])?,
-    );
+    let (input, shape) = (operands[0], requested_shape(cx, op.shape(cx.graph), operands[1])?);
+    if op.refuse_ones(cx.graph)
+        && let Some(axis) = shape.iter().position(|&extent| extent == 1)
+    {
+        return Err(EvalError::Shape(format!(
+            "dimension {axis} of {shape:?} has extent 1, expected any other: a squeeze without `axes` would drop it, but the \
+             rank of a value is fixed before the run; give the squeeze its `axes`"
+        )));
+    }
     let count = shape
         .iter()
         .try_fold(1usize, |count, &extent| count.checked_mul(extent));
@@ -173,15 +179,16 @@ fn requested_shape(
             "`extents` has {found} elements for a shape of rank {rank}"
         )));
     }
-    let admit = |(&extent, &dim): (&i64, &Dim)| match cx.extent(dim)? {
+    let admit = |(axis, (&extent, &dim)): (usize, (&i64, &Dim))| match cx.extent(dim)? {
         Some(expected) if expected != extent => {
             let shape = text(cx.graph, &shape);
             Err(EvalError::Shape(format!(
-                "`extents` gives {given:?}, which is not of shape {shape}: {extent} against {expected}"
+                "`extents` gives {given:?}, which is not of shape {shape}: dimension {axis} has extent {extent}, expected \
+                 {expected}"
             )))
         }
         _ => usize::try_from(extent)
             .map_err(|_| EvalError::Shape(format!("`extents` gives a negative extent: {given:?}"))),
     };
-    given.iter().zip(&shape).map(admit).collect()
+    given.iter().zip(&shape).enumerate().map(admit).collect()
 }

@@ -27,4 +27,5 @@ mod pad;
 mod quantize;
 mod reduce;
 mod runtime_shape;
+mod solve;
 mod window;

@@ -80,7 +80,7 @@ pub fn examples() -> Vec<Example> {
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
         convolution::*, cumulative::*, data::*, dot_general::*, dynamic::*, extents::*, gather::*,
         index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, runtime_shape::*,
-        sample::*, scatter::*, shape::*, sort::*, window::*,
+        sample::*, scatter::*, shape::*, solve::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -209,6 +209,18 @@ pub fn examples() -> Vec<Example> {
             "f32[2, 3]",
         ),
         row(
+            Cholesky::DEF,
+            &["f32[2, 3, 3]"],
+            Cholesky::attrs(true),
+            "f32[2, 3, 3]",
+        ),
+        row(
+            TriangularSolve::DEF,
+            &["f32[2, 3, 3]", "f32[2, 3, 4]"],
+            TriangularSolve::attrs(true, true, false, false),
+            "f32[2, 3, 4]",
+        ),
+        row(
             Quantize::DEF,
             &["f32[2, 6]", "f32[1, 3]", "i32[1, 3]"],
             Quantize::attrs(DType::I32, 1),
@@ -323,7 +335,7 @@ pub fn examples() -> Vec<Example> {
         row(
             DynamicReshape::DEF,
             &["f32[1, 1]", "i64[0]"],
-            DynamicReshape::attrs(&[]),
+            DynamicReshape::attrs(&[], false),
             "f32[]",
         ),
         row(

@@ -15,7 +15,7 @@ fn shapes_are_those_of_the_operand() {
     let to = of(&[2], &[2i64, 3]);
     let found = OPEN.get(
         DynamicReshape::DEF,
-        &DynamicReshape::attrs(&OPEN_3),
+        &DynamicReshape::attrs(&OPEN_3, false),
         &[&x, &to],
     );
     assert_same(&found, &x.clone().with_shape(vec![2, 3]), "reshape");
@@ -41,20 +41,29 @@ fn shapes_of_a_run_are_checked() {
         let extents = of(&[extents.len()], extents);
         OPEN.mismatch(
             DynamicReshape::DEF,
-            &DynamicReshape::attrs(&OPEN_3),
+            &DynamicReshape::attrs(&OPEN_3, false),
             &[&x, &extents],
         )
     };
     for (extents, expected) in [
         (&[1i64, 3][..], "[6] has 6, which [1, 3] cannot hold"),
         (&[i64::MAX, 3], "[6] has 6, which"),
-        (&[3, 2], "2 against 3"),
+        (&[3, 2], "dimension 1 has extent 2, expected 3"),
         (&[-2, 3], "gives a negative extent: [-2, 3]"),
         (&[6], "`extents` has 1 elements for a shape of rank 2"),
     ] {
         let text = reshape(extents);
         assert!(text.contains(expected), "{extents:?}: {text}");
     }
+    let ones = [of(&[2], &[2i64, 3]), of(&[2], &[1i64, 6])];
+    let attrs = DynamicReshape::attrs(&[Dim::Dynamic; 2], true);
+    let found = OPEN.get(DynamicReshape::DEF, &attrs, &[&x, &ones[0]]);
+    assert_eq!(found.shape(), [2, 3]);
+    let text = OPEN.mismatch(DynamicReshape::DEF, &attrs, &[&x, &ones[1]]);
+    assert!(
+        text.contains("dimension 0 of [1, 6] has extent 1"),
+        "{text}"
+    );
     let extents = of(&[2], &[2i64, 3]);
     let attrs = DynamicBroadcastTo::attrs(&OPEN_3);
     let text = OPEN.mismatch(DynamicBroadcastTo::DEF, &attrs, &[&x, &extents]);

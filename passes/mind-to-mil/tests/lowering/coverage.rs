@@ -1,4 +1,4 @@
-//! Every row of core and tensor lowers, or says why not.
+//! Every op of core and tensor is lowered or excused with a reason.
 
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
@@ -8,11 +8,9 @@ const EXCUSED: &[(&str, &str)] = &[
         "core.block_matmul",
         "MIL has no products of integers on scales of blocks; the weights as numbers lower",
     ),
-    ("core.shift_left", "MIL has no shifts"),
-    ("core.shift_right", "MIL has no shifts"),
     (
         "core.scan",
-        "recurrent layers are lowered, and MIL stacks no slices of a loop",
+        "recurrent layers are lowered, and MIL loops do not stack slices",
     ),
     ("core.argmax_window", "MIL's `max_pool` has no places"),
     ("core.unique", "MIL has no op that finds different elements"),

@@ -1,10 +1,11 @@
-//! Programs of MIL compute what the modules do that they were lowered from, as near as halves can.
+//! MIL programs compute the same as the modules they were lowered from, within the precision of the program.
 
 mod ane;
 mod compositions;
 mod control;
 mod coverage;
 mod every_op;
+mod integers;
 mod module;
 mod rules;
 mod runtime_shape;

@@ -49,8 +49,9 @@ pub(super) fn narrow(g: &mut Graph, config: &VerifyConfig, keeps_outputs: bool) 
 
 /// Returns the extents of a dynamic op if they are constants that its shape attribute allows.
 fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
-    let reshape = g.view::<DynamicReshape>(op);
-    let reshape = reshape.map(|own| (own.extents(g), own.shape(g)));
+    let own = g.view::<DynamicReshape>(op);
+    let refuses_ones = own.is_some_and(|own| own.refuse_ones(g));
+    let reshape = own.map(|own| (own.extents(g), own.shape(g)));
     let broadcast = g.view::<DynamicBroadcastTo>(op);
     let broadcast = broadcast.map(|own| (own.extents(g), own.shape(g)));
     let iota = g.view::<DynamicIota>(op);
@@ -64,7 +65,8 @@ fn known(g: &Graph, op: OpId) -> Option<Vec<Dim>> {
         Dim::Symbol(_) => false,
     };
     let fits = extents.len() == shape.len() && shape.iter().zip(&extents).all(admits);
-    fits.then(|| extents.into_iter().map(Dim::Fixed).collect())
+    let fails = refuses_ones && extents.contains(&1);
+    (fits && !fails).then(|| extents.into_iter().map(Dim::Fixed).collect())
 }
 
 /// Returns the module with `ops` replaced by ops with a static shape; `None` if it is invalid.

@@ -52,7 +52,7 @@ impl Body<'_> {
             (_, &Node::Input(input)) => from.input(b, input),
             (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
             (Some(place), stored @ (Node::Apply { .. } | Node::Convert { .. })) => {
-                let dtype = stored.dtype().expect("it is no input");
+                let dtype = stored.dtype().expect("not an input");
                 from.load_stored(b, dtype, place)
             }
             (

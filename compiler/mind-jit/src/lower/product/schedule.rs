@@ -87,7 +87,7 @@ pub enum ScheduleError {
         expected: &'static str,
     },
     /// The tile width is not a multiple of the panel width.
-    #[error("a tile has {columns} columns, which are no multiple of the {width} of a panel")]
+    #[error("a tile has {columns} columns, expected a multiple of the panel width {width}")]
     Width {
         /// Columns of a tile.
         columns: usize,

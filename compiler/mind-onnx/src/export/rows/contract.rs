@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Exports matrix products.
 
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::contract::{Dot, MatMul};
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
         BlockMatMul::DEF,
         Form::One(|_, _| {
             Err(Refused::new(
-                "ONNX has no weights in blocks of quantised numbers",
+                "its weights are in blocks of quantised numbers, expected a matrix of numbers; dequantise them first",
             ))
         }),
     ),
@@ -53,7 +53,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// An operand as a stack of matrices: batches, then the dimensions of `second` as one and those of `third` as one.
+/// Returns an operand as a stack of matrices: batch dimensions, then the dimensions of `second` merged, then those of
+/// `third` merged.
 fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize]; 3]) -> One {
     let order: Vec<i64> = [batch, second, third]
         .concat()
@@ -79,13 +80,19 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
             .map(Dim::Fixed)
             .collect(),
         _ => {
-            let open = || Refused::new("dimensions whose extents are not known become one");
+            let open = || {
+                Refused::value(
+                    "several extents of its operand that become one",
+                    "unknown",
+                    "numbers; `--dim NAME=EXTENT` gives them",
+                )
+            };
             let has_zero = dims.contains(&Dim::Fixed(0));
             let missing = usize::from(rows.is_none()) + usize::from(columns.is_none());
             if has_zero || missing > 1 {
                 return Err(open());
             }
-            // 0 copies the extent of a batch.
+            // 0 copies the extent of a batch dimension.
             let batches = batch.iter().map(|_| 0);
             let list: Vec<i64> = batches
                 .chain([rows.unwrap_or(-1), columns.unwrap_or(-1)])

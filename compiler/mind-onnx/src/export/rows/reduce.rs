@@ -1,4 +1,4 @@
-//! Reductions.
+//! Exports reductions.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::convert::{Bitcast, Cast};
@@ -35,8 +35,12 @@ pub(super) const ROWS: &[Row] = &[
             let own = Mean::from_id(op);
             let dtype = e.dtype(own.input(e.g));
             if !dtype.is_float() && !op::REDUCE_MEAN.runs(dtype, e.opset) {
-                // The sum wraps in the dtype of the elements.
-                return Err(Refused::new(format!("`ReduceMean` takes no {dtype}")));
+                // The sum of integers would wrap in their dtype.
+                return Err(Refused::value(
+                    "the dtype of its operand",
+                    dtype,
+                    "a float, or i32 or i64, because sums of others wrap in `ReduceMean`",
+                ));
             }
             reduced(
                 e,
@@ -139,9 +143,11 @@ pub(super) const ROWS: &[Row] = &[
                 return Ok(input);
             }
             if from.size() != to.size() {
-                return Err(Refused::new(format!(
-                    "`BitCast` makes no {to} of {from}, which is not as wide"
-                )));
+                let expected = format!(
+                    "one of {} bytes, as {from} has, because `BitCast` keeps the shape",
+                    from.size()
+                );
+                return Err(Refused::value("`dtype`", to, expected));
             }
             e.node(op::BIT_CAST, &[input], vec![("to", to.into())])
         }),
@@ -166,7 +172,7 @@ fn reduced(
     e.cast(own, carrier, dtype)
 }
 
-/// A reduction of `x`, whose axes are an attribute or an input.
+/// Returns a reduction of `x` with the axes as an attribute or an input.
 pub(super) fn reduction(
     e: &mut Emit<'_>,
     operator: &'static Operator,
@@ -174,7 +180,7 @@ pub(super) fn reduction(
     axes: &[i64],
     keepdims: bool,
 ) -> One {
-    // No axes are all of them, and these are not kept.
+    // An empty list means all axes, which are not kept here.
     let mut attrs: Attrs = vec![("keepdims", (keepdims && !axes.is_empty()).into())];
     let mut inputs = vec![x];
     let as_input = e.opset >= AXES_AS_INPUT || std::ptr::eq(operator, op::REDUCE_SUM);
@@ -203,7 +209,7 @@ fn place(
     e.test(operator, e.dtype(input), &[own], attrs)
 }
 
-/// The operator that an accumulation applies, and the number that it starts from.
+/// Returns the operator of an accumulation, and its initial value.
 fn step(kind: Accumulation, dtype: DType) -> (&'static Operator, f64) {
     let lowest = match dtype.is_float() {
         true => f64::NEG_INFINITY,
@@ -233,10 +239,10 @@ fn cumulative(op: Cumulative, e: &mut Emit<'_>) -> One {
     scanned(op, e, own)
 }
 
-/// A product or an extreme as a scan of the slices.
+/// Exports a cumulative product or extreme as a scan over the slices.
 fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
     let dtype = e.dtype(op.input(e.g));
-    // What is narrower is rounded from what the chain carries.
+    // Narrower dtypes are carried in a wider one and rounded at the end.
     let carrier = dtype.carrier();
     let (operator, identity) = step(op.kind(e.g), carrier);
     let carrier = e.carrier(operator, carrier)?;
@@ -246,7 +252,7 @@ fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
     let wide = e.cast(own, dtype, carrier)?;
     let start = match dtype.is_float() {
         true => e.number(carrier, identity),
-        // The least integer of the dtype, in which `f64` saturates.
+        // The least integer of the dtype, to which the conversion from `f64` saturates.
         false => {
             let least = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(identity), dtype);
             let least = crate::tensor::converted(&least, carrier);

@@ -1,4 +1,4 @@
-//! Places and shapes that a run decides.
+//! Exports ops with data-dependent indices and shapes.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
@@ -9,6 +9,7 @@ use mind_ir::types::{DType, Dim};
 
 use super::super::draft::Val;
 use super::super::emit::{Emit, One};
+use super::super::guard::Promise;
 use super::super::operator as op;
 use super::{Form, Row, movement};
 use crate::refused::Refused;
@@ -27,12 +28,12 @@ pub(super) const ROWS: &[Row] = &[
         Form::One(|op, e| {
             let own = DynamicReshape::from_id(op);
             let (input, extents) = (own.input(e.g), own.extents(e.g));
-            let (from, to) = (e.dims(input), e.dims(e.g.result(op)));
             let x = e.value(input);
-            if one_is_open(to) {
-                return e.reshape(x, from, to);
-            }
-            let shape = listed(e, extents)?;
+            let promise = Promise {
+                dims: e.dims(e.g.result(op)),
+                refuse_ones: own.refuse_ones(e.g),
+            };
+            let shape = e.guarded(extents, promise)?;
             e.reshape_as(x, shape)
         }),
     ),
@@ -59,35 +60,23 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Whether at most one extent is not known, and none is 0, so that a reshape need not be told.
-fn one_is_open(dims: &[Dim]) -> bool {
-    let open = dims.iter().filter(|dim| dim.fixed().is_none()).count();
-    open == 0 || open == 1 && !dims.contains(&Dim::Fixed(0))
-}
-
-/// A list of extents in `i64`.
-fn listed(e: &mut Emit<'_>, extents: ValueId) -> One {
-    let own = e.value(extents);
-    e.cast(own, e.dtype(extents), DType::I64)
-}
-
-/// The extents that an operand has, unless the type has them all.
+/// Returns the extents that an operand gives for a result of shape `dims`.
 fn asked(e: &mut Emit<'_>, extents: ValueId, dims: &[Dim]) -> One {
-    let known: Option<Vec<i64>> = dims.iter().map(|dim| dim.fixed()).collect();
-    match known {
-        Some(known) => Ok(e.ints(&known)),
-        None => listed(e, extents),
-    }
+    let promise = Promise {
+        dims,
+        refuse_ones: false,
+    };
+    e.guarded(extents, promise)
 }
 
-/// A window along one axis: its first place, of rank 0, and how many there are.
+/// A range of indices along one axis: the start, of rank 0, and the length.
 struct Window {
     axis: usize,
     start: Val,
     size: i64,
 }
 
-/// The windows of `sizes` elements of `data` along the axes that they do not cover.
+/// Returns the ranges of `sizes` elements of `data`, for the axes of which they take only a part.
 fn windows(
     e: &mut Emit<'_>,
     data: ValueId,
@@ -98,7 +87,7 @@ fn windows(
     let mut windows = Vec::new();
     for (axis, (&size, &start)) in sizes.iter().zip(starts).enumerate() {
         if e.dims(data)[axis] == Dim::Fixed(size) {
-            // Its only place is 0.
+            // The range starts at 0.
             continue;
         }
         let own = e.value(start);
@@ -125,7 +114,7 @@ fn windows(
 }
 
 impl Window {
-    /// The indices under the window.
+    /// Returns the indices in the range.
     fn places(&self, e: &mut Emit<'_>) -> One {
         let all = movement::indices(e, self.size)?;
         e.node(op::ADD, &[self.start, all], Vec::new())
@@ -144,7 +133,7 @@ fn dynamic_slice(op: DynamicSlice, e: &mut Emit<'_>) -> One {
     Ok(own)
 }
 
-/// The slices of the update are put at tuples of indices, one for each axis up to the last that has a window.
+/// Exports an update of a slice as a scatter with index tuples, one index for each axis up to the last partial one.
 fn dynamic_update_slice(op: DynamicUpdateSlice, e: &mut Emit<'_>) -> One {
     let (data, update) = (op.input(e.g), op.update(e.g));
     let sizes = e.shape(update)?;

@@ -1,4 +1,4 @@
-//! Images at other places.
+//! Exports resizes and samples at coordinates.
 
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The word for coordinates, and the operator that has it.
+/// Returns the name of a coordinate mode, and the operator form that has it.
 fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator), Refused> {
     Ok(match own {
         Coordinates::HalfPixel => ("half_pixel", op::RESIZE),
@@ -38,10 +38,12 @@ fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator)
         Coordinates::AlignCorners => ("align_corners", op::RESIZE),
         Coordinates::Crop => ("tf_crop_and_resize", op::RESIZE),
         Coordinates::AlignCentre | Coordinates::Offset | Coordinates::MilDefault => {
-            let name = own.name();
-            return Err(Refused::new(format!(
-                "`Resize` has no coordinates `{name}`"
-            )));
+            let found = format!("`{}`", own.name());
+            return Err(Refused::value(
+                "`coordinates`",
+                found,
+                "`half_pixel`, `pytorch_half_pixel`, `half_pixel_symmetric`, `asymmetric`, `align_corners` or `crop`",
+            ));
         }
     })
 }
@@ -55,7 +57,7 @@ fn rounding(own: Rounding) -> &'static str {
     }
 }
 
-/// The inputs of a resize after the image, and the attribute that gives `sizes` a meaning.
+/// The inputs of a resize after the image, and the attribute that determines the meaning of `sizes`.
 #[derive(Default)]
 struct Targets {
     region: Option<Val>,
@@ -70,11 +72,11 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     if op.axes(e.g).is_empty() {
         return Ok(e.value(input));
     }
-    // Integers between elements are rounded, which a wider dtype would not do.
+    // Interpolated integers are rounded to their dtype, which a wider dtype would not do.
     let carrier = match op.mode(e.g) {
-        Interpolation::Nearest => e.carrier(op::RESIZE, dtype)?,
+        Interpolation::Nearest => e.possible_carrier(op::RESIZE, dtype)?,
         Interpolation::Linear | Interpolation::Cubic if dtype.is_float() => {
-            e.carrier(op::RESIZE, dtype)?
+            e.possible_carrier(op::RESIZE, dtype)?
         }
         Interpolation::Linear | Interpolation::Cubic => dtype,
     };
@@ -87,7 +89,10 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         return gathered(e, input, axes);
     }
     match resized(op, e, carrier) {
-        Ok(own) => e.cast(own, carrier, dtype),
+        Ok(own) => {
+            e.note_kernel(op::RESIZE.name, carrier);
+            e.cast(own, carrier, dtype)
+        }
         Err(why) if may_gather => match nearest_elements(op, e) {
             Some(axes) => gathered(e, input, axes),
             None => Err(why),
@@ -96,7 +101,7 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// The elements of `input` at these indices along axes.
+/// Gathers elements of `input` by lists of indices along axes.
 fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One {
     let mut own = e.value(input);
     for (axis, elements) in axes {
@@ -106,7 +111,7 @@ fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One
     Ok(own)
 }
 
-/// The elements that a resize with `nearest` takes along each of its axes, if they are known and not too many.
+/// Returns the indices that a resize with `nearest` takes along each of its axes, if they are known and not too many.
 fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     let input = op.input(e.g);
     let shape = e.g.ty(input).static_shape()?;
@@ -137,7 +142,7 @@ fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     Some(elements)
 }
 
-/// A `Resize`, computed in `carrier`.
+/// Returns a `Resize` computed in `carrier`.
 fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     let (word, mut operator) = coordinates(op.coordinates(e.g))?;
     let input = op.input(e.g);
@@ -192,41 +197,41 @@ fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     Ok(e.nodes(operator, &inputs, attrs, 1)?[0])
 }
 
-/// The operator that has the later form.
+/// Returns the operator form that was introduced later.
 fn later(a: &'static op::Operator, b: &'static op::Operator) -> &'static op::Operator {
     if a.since() < b.since() { b } else { a }
 }
 
-/// A number as attributes of ONNX hold it.
+/// Returns a number as `f32`, because ONNX attributes are `f32`.
 fn narrow(number: f64) -> Result<f32, Refused> {
     let narrow = number as f32;
     if f64::from(narrow) == number {
         return Ok(narrow);
     }
-    Err(Refused::new(format!(
-        "attributes are of f32, which {number} is not"
-    )))
+    let expected = "a number that f32 holds, because attributes of ONNX are f32";
+    Err(Refused::value("an attribute", number, expected))
 }
 
-/// The extents of all axes, for versions that know no lists of some of them.
+/// Returns the extents of all axes, for opsets in which a resize cannot be limited to some of them.
 ///
 /// # Errors
 ///
-/// An extent that is not known, and the region of a crop, in which axes that stay as they are have no place.
+/// An unknown extent, or a crop region, which does not have entries for unchanged axes.
 fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refused> {
     match e.shape(op.input(e.g)) {
         Ok(shape) if op.coordinates(e.g) != Coordinates::Crop => Ok(shape),
         Ok(_) | Err(_) => {
             let since = op::RESIZE_ALONG.since();
-            Err(Refused::new(format!(
-                "`Resize` along {} axes alone is in opset {since} and later",
+            let expected = format!(
+                "{since} or later for a `Resize` along {} of its axes; `--opset {since}` writes it",
                 axes.len()
-            )))
+            );
+            Err(Refused::value("the operator set", e.opset, expected))
         }
     }
 }
 
-/// Returns whether coordinates and weights depend on the scales as well as on the sizes.
+/// Returns whether coordinates and weights depend on the scales in addition to the sizes.
 fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     match op.coordinates(e.g) {
         Coordinates::AlignCorners | Coordinates::AlignCentre => op.antialias(e.g),
@@ -240,7 +245,7 @@ fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     }
 }
 
-/// Returns the requested sizes, scales or region along `axes`; along all axes of the shape `widened`, if it is given.
+/// Returns the requested sizes, scales or region along `axes`, or along all axes of the shape `widened` if it is given.
 fn targets(
     op: Resize,
     e: &mut Emit<'_>,
@@ -283,7 +288,8 @@ fn targets(
         });
     };
     let known = e.known(numbers);
-    let known = known.ok_or_else(|| Refused::new("its scales are no constant"))?;
+    let known =
+        known.ok_or_else(|| Refused::value("`scales`", "computed in the run", "a constant"))?;
     let wide = crate::tensor::converted(&known, DType::F64);
     let wide = wide.elements::<f64>();
     if is_crop {
@@ -312,15 +318,15 @@ fn targets(
         });
     }
     let asked = not_larger(&extents, sizes, wide).ok_or_else(|| {
-        Refused::new(format!(
-            "no `scales` in f32 say the sizes {sizes:?} and the scales {wide:?}"
-        ))
+        let expected = format!("numbers that f32 holds and that give the sizes {sizes:?}");
+        Refused::value("`scales`", format_args!("{wide:?}"), expected)
     })?;
     if widened.is_some() {
         let since = op::RESIZE_ALONG.since();
-        return Err(Refused::new(format!(
-            "`keep_aspect_ratio_policy`, which its scales need, is in opset {since} and later"
-        )));
+        let expected = format!(
+            "{since} or later, because its scales need `keep_aspect_ratio_policy`; `--opset {since}` writes it"
+        );
+        return Err(Refused::value("the operator set", e.opset, expected));
     }
     Ok(Targets {
         sizes: Some(e.ints(&asked)),
@@ -329,8 +335,8 @@ fn targets(
     })
 }
 
-/// The sizes with which the policy `not_larger` gives these sizes and scales: all scales are one, which is the ratio of an
-/// axis, and the other axes ask for more than they get.
+/// Returns sizes for which the policy `not_larger` yields these sizes and scales: all scales are equal, namely the
+/// ratio of one axis, and the other axes request more than they get.
 fn not_larger(extents: &[i64], sizes: &[i64], scales: &[f64]) -> Option<Vec<i64>> {
     let (&scale, rest) = scales.split_first()?;
     let ratio = |at: usize| sizes[at] as f64 / extents[at] as f64;
@@ -367,7 +373,8 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
         GridCoordinates::HalfPixel => false,
         GridCoordinates::AlignCorners => true,
         GridCoordinates::Pixel => {
-            return Err(Refused::new("`GridSample` has no coordinates `pixel`"));
+            let expected = "`half_pixel` or `align_corners`";
+            return Err(Refused::value("`coordinates`", "`pixel`", expected));
         }
     };
     let padding = match op.padding(e.g) {
@@ -376,8 +383,15 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
         GridPadding::Reflect => "reflection",
         GridPadding::Symmetric if coordinates == GridCoordinates::HalfPixel => "reflection",
         GridPadding::Constant | GridPadding::Symmetric => {
-            return Err(Refused::new(
-                "`GridSample` pads with zeros, the border or its reflection",
+            let found = format!(
+                "`{}` with `fill` of {}",
+                op.padding(e.g).name(),
+                op.fill(e.g)
+            );
+            return Err(Refused::value(
+                "`padding`",
+                found,
+                "zeros, `border` or `reflect`, which are the ways of `GridSample`",
             ));
         }
     };
@@ -388,6 +402,13 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
     ];
     let (from, of_grid) = (e.dtype(input), e.dtype(grid));
     let carrier = e.carrier(operator, from)?;
+    let is_cubic_volume = rank == 5 && op.mode(e.g) == Interpolation::Cubic;
+    if rank == 3 || rank > 5 || is_cubic_volume {
+        let spatial = rank - 2;
+        e.without_kernel.insert(format!(
+            "`GridSample` of {spatial} spatial dimensions with mode \"{mode}\""
+        ));
+    }
     let grid_carrier = match of_grid.narrow_float() {
         Some(NarrowFloat::BF16) => DType::F32,
         Some(NarrowFloat::F16) | None => of_grid,

@@ -1,4 +1,4 @@
-//! Reductions under windows.
+//! Exports window reductions.
 
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
@@ -9,6 +9,7 @@ use mind_ir::types::{DType, Dim};
 use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
+use super::movement::padded;
 use super::{Form, Row};
 use crate::refused::Refused;
 
@@ -23,10 +24,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The most taps that are written as slices.
+/// Maximum number of taps that are exported as slices.
 const TAP_LIMIT: usize = 128;
 
-/// How a window slides, with an entry for each dimension.
+/// A sliding window, with one entry for each dimension.
 struct Windows {
     window: Vec<i64>,
     strides: Vec<i64>,
@@ -50,13 +51,13 @@ impl Windows {
         }
     }
 
-    /// Whether the window moves elements of a dimension as they are.
+    /// Returns whether the window has no effect on a dimension.
     fn is_unit(&self, at: usize) -> bool {
         let lists = [&self.window, &self.strides].map(|list| list[at]);
         lists == [1; 2] && [self.low[at], self.high[at]] == [0; 2]
     }
 
-    /// Whether a pad is as long as the window, for which runtimes have no pool.
+    /// Returns whether a pad is as long as the window, which the pools of runtimes do not support.
     fn is_far(&self) -> bool {
         (0..self.window.len())
             .any(|at| self.low[at].max(self.high[at]) >= self.window[at] && !self.is_unit(at))
@@ -66,8 +67,8 @@ impl Windows {
         (0..self.window.len()).any(|at| self.dilations[at] != 1 && self.window[at] != 1)
     }
 
-    /// The dimensions of `rank` as batch, channels and one to three spatial ones: none for a shape that has them, else
-    /// the order that makes it so.
+    /// Returns the arrangement of the dimensions as batch, channels and one to three spatial ones. `still` is `None` if
+    /// the shape already has this form; otherwise the dimensions must be permuted.
     fn arrangement(&self) -> Option<Arrangement> {
         let rank = self.window.len();
         let moving: Vec<usize> = (0..rank).filter(|&at| !self.is_unit(at)).collect();
@@ -100,7 +101,7 @@ impl Windows {
     }
 }
 
-/// Which dimensions a pool slides along, and those that come first, where they must be moved there.
+/// The spatial dimensions of a pool, and the dimensions that are moved in front of them if necessary.
 struct Arrangement {
     still: Option<Vec<usize>>,
     spatial: Vec<usize>,
@@ -113,12 +114,12 @@ impl Arrangement {
         Some(order.map(|&at| at as i64).collect())
     }
 
-    /// Whether batch and channels are two dimensions of the input, so that nothing becomes one.
+    /// Returns whether batch and channels are each one dimension of the input, so that the input need not be reshaped.
     fn is_permutation(&self) -> bool {
         self.still.as_ref().is_none_or(|still| still.len() == 2)
     }
 
-    /// `x` as `[N, C, ..]`.
+    /// Returns `x` arranged as `[N, C, ..]`.
     fn arranged(&self, e: &mut Emit<'_>, x: Val, input: ValueId) -> One {
         let (Some(still), Some(order)) = (&self.still, self.order()) else {
             return Ok(x);
@@ -131,13 +132,15 @@ impl Arrangement {
         let batch = still
             .iter()
             .try_fold(1i64, |all, &at| all.checked_mul(shape[at]))
-            .ok_or_else(|| Refused::new("its input is too large"))?;
+            .ok_or_else(|| {
+                Refused::value("its input", e.g.type_text(input), "at most 2^63 - 1 images")
+            })?;
         let spatial = self.spatial.iter().map(|&at| shape[at]);
         let target = [batch, 1].into_iter().chain(spatial).map(Dim::Fixed);
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
     }
 
-    /// The result of a pool as what the input was arranged from.
+    /// Returns the result of a pool in the arrangement of the original input.
     fn back(&self, e: &mut Emit<'_>, own: Val, result: ValueId) -> One {
         let Some(order) = self.order() else {
             return Ok(own);
@@ -157,7 +160,7 @@ impl Arrangement {
     }
 }
 
-/// The dtype that the largest of elements is found in: exactly, with the least number over no tap.
+/// Returns the dtype in which a maximum is exact and padding is the least number.
 fn pooled_dtype(e: &Emit<'_>, dtype: DType) -> Option<DType> {
     match dtype {
         own if op::MAX_POOL.runs(own, e.opset) => Some(own),
@@ -189,9 +192,11 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
             extreme(e, op, &windows, &own, kind == Reduction::Min)
         }
         (Reduction::Mean, Some(own)) if dtype.is_float() => mean(e, op, &windows, &own),
-        (Reduction::Mean, _) => Err(Refused::new(format!(
-            "`AveragePool` has no such windows of {dtype}"
-        ))),
+        (Reduction::Mean, _) => Err(Refused::value(
+            "its operand",
+            e.g.type_text(input),
+            "floats of known extents, with windows along up to 3 axes, as `AveragePool` takes them",
+        )),
         (Reduction::Sum, _) => slices(e, op, &windows, op::ADD, Some(0.0)),
         (Reduction::Prod, _) => slices(e, op, &windows, op::MUL, Some(1.0)),
         (Reduction::Max, _) => slices(e, op, &windows, op::MAX, None),
@@ -199,7 +204,7 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// A pool between what arranges its input and what puts its result back.
+/// Emits a pool, with the input arranged before it and the result arranged back.
 fn pooled(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -212,7 +217,7 @@ fn pooled(
     arrangement.back(e, own, op.result(e.g))
 }
 
-/// The largest, or the smallest as the negation of the largest of negations.
+/// Returns the maximum, or the minimum as the negated maximum of the negated elements.
 fn extreme(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -225,7 +230,10 @@ fn extreme(
     let carrier = match (pooled_dtype(e, dtype), is_least) {
         (Some(own), true) if !own.is_float() => DType::F64,
         (Some(own), _) => own,
-        (None, _) => return Err(Refused::new(format!("`MaxPool` takes no {dtype}"))),
+        (None, _) => {
+            let expected = "one that `MaxPool` takes, or a narrower one";
+            return Err(Refused::value("the dtype of its operand", dtype, expected));
+        }
     };
     let own = e.value(input);
     let mut x = e.cast(own, dtype, carrier)?;
@@ -259,7 +267,7 @@ fn mean(e: &mut Emit<'_>, op: ReduceWindow, windows: &Windows, arrangement: &Arr
     e.cast(own, carrier, dtype)
 }
 
-/// The taps as slices of the padded input, combined one after the other from `start`, if it is given.
+/// Combines the taps, each a slice of the padded input, in order and from `start` if it is given.
 fn slices(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -273,11 +281,13 @@ fn slices(
     let taps = sizes.fold(1i64, |taps, &size| taps.saturating_mul(size));
     let positions = e.shape(result)?;
     if usize::try_from(taps).is_ok_and(|taps| taps > TAP_LIMIT) {
-        return Err(Refused::new(format!(
-            "its windows have {taps} taps, and ONNX has no pool of the kind"
-        )));
+        return Err(Refused::value(
+            "the number of taps of its windows",
+            taps,
+            format_args!("at most {TAP_LIMIT}, because ONNX has no pool of the kind"),
+        ));
     }
-    // What is narrower is rounded from what the chain carries.
+    // Narrower dtypes are carried in a wider one and rounded at the end.
     let carrier = e.carrier(operator, dtype.carrier())?;
     let own = e.value(input);
     let x = e.cast(own, dtype, carrier)?;
@@ -290,8 +300,8 @@ fn slices(
     let outside = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(outside), dtype);
     let outside = crate::tensor::converted(&outside, carrier);
     let outside = e.tensor(&outside);
-    let pads = e.ints(&[&windows.low[..], &windows.high].concat());
-    let padded = e.node(op::PAD, &[x, pads, outside], Vec::new())?;
+    let ends = [&windows.low[..], &windows.high];
+    let padded = padded(e, op::PAD, carrier, (x, Some(outside)), ends, "constant")?;
     let mut combined = start.map(|start| e.number(carrier, start));
     let rank = windows.window.len();
     let axes: Vec<i64> = (0..rank as i64).collect();
@@ -312,7 +322,8 @@ fn slices(
             Some(own) => e.node(operator, &[own, part], Vec::new())?,
         });
     }
-    let own = combined.ok_or_else(|| Refused::new("its windows have no taps"))?;
+    let own = combined
+        .ok_or_else(|| Refused::value("the number of taps of its windows", 0, "1 or more"))?;
     e.cast(own, carrier, dtype)
 }
 
@@ -325,10 +336,11 @@ fn argmax_window(op: ArgMaxWindow, e: &mut Emit<'_>) -> One {
     let carrier = pooled_dtype(e, dtype);
     let arrangement = windows.arrangement().filter(|own| own.still.is_none());
     let (Some(carrier), Some(arrangement)) = (carrier, arrangement) else {
-        return Err(Refused::new(format!(
-            "`MaxPool` finds no places in {}",
-            g.type_text(input)
-        )));
+        return Err(Refused::value(
+            "its operand",
+            g.type_text(input),
+            "numbers with windows along the last axes, for which `MaxPool` has places",
+        ));
     };
     let own = e.value(input);
     let x = e.cast(own, dtype, carrier)?;

@@ -11,7 +11,7 @@ const OPEN: Dim = Dim::Dynamic;
 /// Reshapes, broadcasts and indices.
 pub fn shaped() -> Vec<Case> {
     let reshape = |operands: &str, shape: &'static [Dim], expected| {
-        let attrs = DynamicReshape::attrs(shape);
+        let attrs = DynamicReshape::attrs(shape, false);
         case(DynamicReshape::DEF, operands, attrs, expected)
     };
     let broadcast = |operands: &str, shape: &'static [Dim], expected| {
