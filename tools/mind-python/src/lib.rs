@@ -6,7 +6,7 @@ mod cache;
 mod dlpack;
 mod errors;
 mod executable;
-mod given;
+mod caller_array;
 mod memory;
 mod model;
 mod module;

@@ -33,7 +33,7 @@ pub(super) const FLAG: &str = "--case";
 
 /// The task of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
+pub(super) enum CaseTask {
     /// Run the passes.
     Passes,
     /// Print the module after the passes.
@@ -42,17 +42,17 @@ pub(super) enum Asked {
     Results,
 }
 
-const ASKED: [(&str, Asked); 3] = [
-    ("passes", Asked::Passes),
-    ("output", Asked::Output),
-    ("results", Asked::Results),
+const TASKS: [(&str, CaseTask); 3] = [
+    ("passes", CaseTask::Passes),
+    ("output", CaseTask::Output),
+    ("results", CaseTask::Results),
 ];
 
 /// The common options of a reduction's cases.
 pub(super) struct Setup {
     pub(super) pipeline: Pipeline,
     pub(super) rewriting: RewriteOptions,
-    pub(super) asked: Asked,
+    pub(super) task: CaseTask,
     pub(super) engine: EngineKind,
     pub(super) profile: Profile,
     pub(super) padding: Padding,
@@ -159,13 +159,13 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
         Ok(output) => output,
         Err(stop) => return Outcome::Stopped(stop),
     };
-    match setup.asked {
-        Asked::Passes => Outcome::Done(String::new()),
-        Asked::Output => match emit(&session.formats, &output, format, None) {
+    match setup.task {
+        CaseTask::Passes => Outcome::Done(String::new()),
+        CaseTask::Output => match emit(&session.formats, &output, format, None) {
             Ok(emitted) => Outcome::Done(format!("{}\n{}", emitted.format.name(), emitted.text)),
             Err(_) => Outcome::Stopped(Stop::Refused),
         },
-        Asked::Results => {
+        CaseTask::Results => {
             let mut phase = |phase: Phase| lines.phase(&phase);
             match runner.difference(&graph, &output, &mut phase) {
                 Ok(Some(_)) => Outcome::Differs,
@@ -281,7 +281,7 @@ impl Setup {
         let rules = rules
             .iter()
             .map(|RuleSource { name, text }| json!([name, text]));
-        let asked = ASKED.iter().find(|(_, own)| *own == self.asked);
+        let task = TASKS.iter().find(|(_, own)| *own == self.task);
         json!({
             "name": case.name,
             "text": case.text,
@@ -293,7 +293,7 @@ impl Setup {
             "only": only,
             "disabled": disabled,
             "unchecked": unchecked,
-            "asked": asked.map(|(word, _)| word),
+            "asked": task.map(|(word, _)| word),
             "jit": self.engine == EngineKind::Jit,
             "core-v1": self.profile == Profile::CoreV1,
             "keep-padding": self.padding == Padding::Kept,
@@ -313,7 +313,7 @@ impl Setup {
             })
         };
         let flag = |key: &str| document[key].as_bool();
-        let asked = document["asked"].as_str()?;
+        let task = document["asked"].as_str()?;
         Some(Setup {
             pipeline: parse_pipeline(document["pipeline"].as_str()?, passes).ok()?,
             rewriting: RewriteOptions {
@@ -327,7 +327,7 @@ impl Setup {
                 disabled: names("disabled")?,
                 unchecked: names("unchecked")?,
             },
-            asked: ASKED.iter().find(|(word, _)| *word == asked)?.1,
+            task: TASKS.iter().find(|(word, _)| *word == task)?.1,
             engine: if flag("jit")? {
                 EngineKind::Jit
             } else {

@@ -131,7 +131,10 @@ fn eval_reshape(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    let (input, shape) = (operands[0], requested_shape(cx, op.shape(cx.graph), operands[1])?);
+    let (input, shape) = (
+        operands[0],
+        requested_shape(cx, op.shape(cx.graph), operands[1])?,
+    );
     if op.refuse_ones(cx.graph)
         && let Some(axis) = shape.iter().position(|&extent| extent == 1)
     {
