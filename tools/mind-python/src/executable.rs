@@ -12,8 +12,8 @@ use self_cell::self_cell;
 
 use crate::array::{Array, given_out, shown};
 use crate::cache;
-use crate::errors::{error, raised};
 use crate::caller_array::CallerArray;
+use crate::errors::{error, raised};
 use crate::memory;
 use crate::port::Port;
 use crate::signals;

@@ -3,10 +3,10 @@
 mod array;
 mod buffer;
 mod cache;
+mod caller_array;
 mod dlpack;
 mod errors;
 mod executable;
-mod caller_array;
 mod memory;
 mod model;
 mod module;

@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::array::{Array, given_out, shown};
+use crate::caller_array::CallerArray;
 use crate::errors::{error, listed, raised};
 use crate::executable::{Executable, config};
-use crate::caller_array::CallerArray;
 use crate::memory;
 use crate::ops::{Op, ops};
 use crate::optimize::{Report, Requests};
