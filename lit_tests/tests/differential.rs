@@ -278,6 +278,7 @@ fn every_level_reads_back_what_it_prints() {
         dtypes: vec![DType::F32, DType::F16],
         symbols: false,
         ops: 6,
+        accepts: None,
         // Of sums alone MIL keeps every step; it samples images of two dimensions alone.
         without: vec![
             Acosh::DEF,
