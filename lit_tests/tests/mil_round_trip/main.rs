@@ -1,6 +1,7 @@
 //! MIL programs that are imported and lowered again compute the same with as many ops. Exported packages and texts can
 //! be read back.
 
+mod drawn;
 mod optimised;
 mod optimiser;
 mod package;

@@ -19,6 +19,21 @@ pub fn numbers(path: &Path) -> Result<Vec<f32>, String> {
     Ok(words.iter().copied().map(f32::from_le_bytes).collect())
 }
 
+/// Returns the `f64` numbers in a file.
+pub fn exact_numbers(path: &Path) -> Result<Vec<f64>, String> {
+    let bytes = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(words.iter().copied().map(f64::from_le_bytes).collect())
+}
+
+/// Returns the root mean square of the differences from the exact numbers, relative to the largest of these.
+pub fn deviation(found: &[f32], exact: &[f64]) -> f64 {
+    let most = exact.iter().fold(0f64, |most, x| most.max(x.abs()));
+    let square = |(one, other): (&f32, &f64)| ((f64::from(*one) - other) / most).powi(2);
+    let squares: f64 = found.iter().zip(exact).map(square).sum();
+    (squares / exact.len() as f64).sqrt()
+}
+
 /// Returns the token ids in a file.
 pub fn ids(path: &Path) -> Result<Vec<u32>, String> {
     let text = std::fs::read_to_string(path);

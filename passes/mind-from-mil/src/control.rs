@@ -27,15 +27,6 @@ pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Several {
 /// Imports `while_loop`: the second block is repeated while the first one yields true.
 pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Several {
     let variables = e.arguments(op, "loop_vars")?;
-    let body = block(e.g(), op, 1);
-    for (&variable, argument) in variables.iter().zip(e.g().arguments(body)) {
-        if e.g().type_id(variable) != e.g().type_id(argument) {
-            let (found, wanted) = (e.g().type_text(variable), e.g().type_text(argument));
-            return Err(Refused::new(format!(
-                "a variable of type {found} becomes one of type {wanted}"
-            )));
-        }
-    }
     let captured = e.g().captures(op);
     let operands = [&variables[..], &captured].concat();
     let attrs = While::attrs(variables.len() as i64);
@@ -44,6 +35,23 @@ pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Several {
 
 fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
     g.block(g.regions(op)[region])
+}
+
+/// Opens the extents of arguments that those of the block of MIL have open, because the loop changes them. Core reads
+/// this from the arguments of the last region.
+fn open_extents(g: &mut Graph, from: BlockId, arguments: &[ValueId], is_last: bool) {
+    let olds: Vec<ValueId> = g.arguments(from).into_iter().collect();
+    for (old, &new) in olds.into_iter().zip(arguments) {
+        let (Some(wanted), Some(own)) = (g.type_id(old), g.type_id(new)) else {
+            continue;
+        };
+        if wanted != own && g.ty(new).meet(g.ty(old)).is_some() {
+            g.set_type(new, wanted);
+            if is_last {
+                g.declare(new, wanted);
+            }
+        }
+    }
 }
 
 /// Returns a core op with the blocks of `op`. The arguments for the values in `captured` come last.
@@ -60,6 +68,8 @@ fn closed(
         let from = block(b.graph, op, region);
         let own = b.graph.arguments(from).into_iter();
         let outside = arguments.len() - captured.len();
+        let is_last = region + 1 == def.regions;
+        open_extents(b.graph, from, &arguments[..outside], is_last);
         let own = own.zip(&arguments[..outside]);
         let captures = captured.iter().zip(&arguments[outside..]);
         let values = own

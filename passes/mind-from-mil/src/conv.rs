@@ -77,15 +77,35 @@ impl Operands {
     fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Box<Refused>> {
         let (x, weight) = (e.argument(op, "x")?, e.argument(op, "weight")?);
         let weight = alike(e, weight, x)?;
-        let (outer, kernel) = (e.shape(x)?, e.shape(weight)?);
+        let kernel = e.shape(weight)?;
         let call = e.call(op)?;
-        let dims: Vec<Dim> = outer[2..].iter().copied().map(Dim::Fixed).collect();
+        let windows = Windows::of(&call, &kernel[2..], &e.g().ty(x).shape[2..])?;
+        check_pads(e, x, &windows, call.word("pad_type"))?;
         Ok(Operands {
             x,
             weight,
             groups: call.int("groups").unwrap_or(1).max(1),
-            axes: Windows::of(&call, &kernel[2..], &dims)?.axes,
+            axes: windows.axes,
         })
+    }
+}
+
+/// Refuses windows whose padding depends on extents of `x` that are not known: `same` pads as much as the last window
+/// reaches beyond the end, which steps of 1 do not change.
+pub(crate) fn check_pads(
+    e: &Emit<'_>,
+    x: ValueId,
+    windows: &Windows,
+    pad_type: &str,
+) -> Result<(), Box<Refused>> {
+    let is_fixed = matches!(pad_type, "" | "valid" | "custom");
+    let mut axes = windows.axes.iter().zip(&e.g().ty(x).shape[2..]);
+    let is_decided = |(axis, dim): (&Axis, &Dim)| {
+        dim.fixed().is_some() || !windows.ceil && (is_fixed || axis.stride == 1)
+    };
+    match axes.all(is_decided) {
+        true => Ok(()),
+        false => e.shape(x).map(|_| ()),
     }
 }
 
@@ -95,8 +115,8 @@ fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> Imported {
         return Ok(own);
     };
     let bias = alike(e, bias, own)?;
-    let mut shape = vec![1; e.shape(own)?.len() - 1];
-    shape[0] = e.shape(own)?[1];
+    let mut shape = vec![1; e.rank(own) - 1];
+    shape[0] = e.g().ty(bias).count().unwrap_or(1);
     let bias = e.reshape(bias, &shape)?;
     e.add(own, bias)
 }

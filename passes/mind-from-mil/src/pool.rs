@@ -2,12 +2,12 @@
 
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::scalar::Reduction;
-use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::infer::window::Windows;
 use mind_mil::ops::pool;
 
+use crate::conv::check_pads;
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
 
@@ -48,25 +48,29 @@ impl Pool {
 
     pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
         let x = e.argument(op, "x")?;
-        let outer = e.shape(x)?;
         let call = e.call(op)?;
         let kernel = call.ints("kernel_sizes").known().unwrap_or_default();
-        let dims: Vec<Dim> = outer[2..].iter().copied().map(Dim::Fixed).collect();
-        let windows = Windows::of(&call, &kernel, &dims)?;
-        let counts = windows.counts(&dims);
+        let dims = &e.g().ty(x).shape[2..];
+        let windows = Windows::of(&call, &kernel, dims)?;
+        check_pads(e, x, &windows, call.word("pad_type"))?;
+        let counts = windows.counts(dims);
         let mut pool = Pool {
             window: vec![1, 1],
             strides: vec![1, 1],
             low: vec![0, 0],
             high: vec![0, 0],
         };
-        for ((axis, extent), count) in windows.axes.iter().zip(&outer[2..]).zip(counts) {
-            let count = count.fixed().unwrap_or_default();
-            let reach = (count - 1) * axis.stride + axis.reach;
+        for ((axis, extent), count) in windows.axes.iter().zip(dims).zip(counts) {
             pool.window.push(axis.kernel);
             pool.strides.push(axis.stride);
             pool.low.push(axis.pads[0]);
-            pool.high.push((reach - extent - axis.pads[0]).max(0));
+            pool.high.push(match (extent.fixed(), count.fixed()) {
+                (Some(extent), Some(count)) => {
+                    let reach = (count - 1) * axis.stride + axis.reach;
+                    (reach - extent - axis.pads[0]).max(0)
+                }
+                _ => axis.pads[1],
+            });
         }
         Ok(pool)
     }

@@ -6,6 +6,7 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::Op;
+use mind_ir::types::{Dim, Shape, TensorType};
 use mind_ir::verify::infer_op;
 use mind_ir::{BlockId, OpId, Ty, ValueId};
 use mind_mil::ops::control::{COND, WHILE_LOOP};
@@ -61,9 +62,8 @@ impl Opened {
         for region in 0..self.row.def.regions {
             let (from, to) = (block(g, op, region), block(g, new, region));
             let variables = g.add_arguments(to, self.carried);
-            let types: Vec<Ty> = self.operands[..self.carried]
-                .iter()
-                .map(|&own| g.type_id(own).expect("a lowered value has a type"))
+            let types: Vec<Ty> = (0..self.carried)
+                .map(|at| self.variable_type(g, op, at))
                 .collect();
             for (variable, ty) in variables.into_iter().zip(types) {
                 g.set_type(variable, ty);
@@ -79,6 +79,27 @@ impl Opened {
             }
         }
         new
+    }
+}
+
+impl Opened {
+    /// The type of a variable: that of its first value, with the extents open that the regions of `op` declare open.
+    fn variable_type(&self, g: &mut Graph, op: OpId, at: usize) -> Ty {
+        let first = self.operands[at];
+        let declared = g.arguments(block(g, op, 1)).get(at);
+        let (ty, open) = (g.ty(first), g.ty(declared).shape);
+        if ty.rank() != open.len() {
+            return g.type_id(first).expect("a lowered value has a type");
+        }
+        let dims = ty.shape.iter().zip(open);
+        let shape: Shape = dims
+            .map(|(&dim, open)| match open {
+                Dim::Fixed(_) => dim,
+                Dim::Symbol(_) | Dim::Dynamic => Dim::Dynamic,
+            })
+            .collect();
+        let ty = TensorType::new(ty.dtype, shape);
+        g.intern_type(ty.view())
     }
 }
 

@@ -126,6 +126,20 @@ pub struct Renamed<'g> {
     pub legal: String,
 }
 
+/// The inputs and outputs of truth values of a module of core, `input` or `output` and the name of each, which
+/// [`lower`](crate::lower) makes integers in a program that may have these.
+pub fn truth_values(g: &Graph) -> Vec<(&'static str, String)> {
+    let is_truth = |value: ValueId| g.ty(value).dtype == DType::Bool;
+    let inputs = g.ops(g.body()).filter_map(|op| g.view::<CoreInput>(op));
+    let inputs = inputs.filter(|input| is_truth(input.result(g)));
+    let inputs = inputs.map(|input| ("input", g.name(input.name(g)).to_owned()));
+    let outputs = g.outputs().iter().enumerate();
+    let outputs = outputs.filter(|&(_, &value)| is_truth(value));
+    let name = |at: usize| g.interface.output_name(at).map(str::to_owned);
+    let outputs = outputs.map(|(at, _)| ("output", name(at).unwrap_or_else(|| at.to_string())));
+    inputs.chain(outputs).collect()
+}
+
 /// Returns the dtype of a program's input that its ops read as `dtype`. Booleans are passed as integers, because
 /// packages cannot describe booleans.
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Box<Refused>> {

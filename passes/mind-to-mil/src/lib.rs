@@ -53,7 +53,7 @@ mod suppressed;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{Lowered, lower, lowers};
-pub use interface::{Renamed, renamed};
+pub use interface::{Renamed, renamed, truth_values};
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

@@ -1,11 +1,11 @@
 //! Random generation of a module, op by op.
 
 use mind_core::constant;
+use mind_core::ops::convert::Cast;
 use mind_core::ops::input::Input;
 use mind_core::ops::runtime_shape::DynamicReshape;
 use mind_core::region::{inline, outline};
 use mind_diag::Span;
-use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -14,6 +14,7 @@ use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::infer_op;
+use mind_ir::{OpId, ValueId};
 
 use crate::Config;
 use crate::element;
@@ -118,9 +119,7 @@ impl<'c> Generator<'c> {
         }
         let types = infer_op(&mut self.graph, op).expect("what was drawn fits");
         self.graph.set_types(op, &types);
-        let results = self.graph.results(op);
-        self.values.extend(results);
-        Some(results.get(0))
+        self.results_of(op)
     }
 
     /// Returns an argument of a region by number.
@@ -135,15 +134,7 @@ impl<'c> Generator<'c> {
 
     /// Adds the terminator of the module.
     fn end(&mut self, outputs: &[ValueId]) {
-        let body = self.graph.body();
-        let end = NewOp {
-            def: Yield::DEF,
-            operands: outputs,
-            attrs: &[],
-            results: 0,
-            span: Span::FILE,
-        };
-        self.graph.insert(InsertPoint::End(body), end);
+        end(&mut self.graph, outputs);
     }
 
     /// Appends an op. Returns `None` if the op is excluded, its shape rule rejects it or its result is too large.
@@ -170,8 +161,28 @@ impl<'c> Generator<'c> {
             self.graph.erase(op);
             return None;
         }
+        self.results_of(op)
+    }
+
+    /// The first result of a new op; `None` if the module may not give its results, which takes the op out again.
+    fn results_of(&mut self, op: OpId) -> Option<ValueId> {
+        let results = self.graph.results(op);
+        let outputs: Vec<ValueId> = results.into_iter().collect();
+        if !self.may_give(&outputs) {
+            self.graph.erase(op);
+            return None;
+        }
         self.values.extend(results);
         Some(results.get(0))
+    }
+
+    /// Whether a module that gives these values is one to draw.
+    fn may_give(&self, outputs: &[ValueId]) -> bool {
+        self.config.accepts.is_none_or(|accepts| {
+            let mut graph = self.graph.clone();
+            end_accepted(&mut graph, outputs);
+            accepts(&graph)
+        })
     }
 
     /// Returns whether ops with data-dependent shapes may be drawn.
@@ -349,7 +360,57 @@ impl<'c> Generator<'c> {
             let inputs: Vec<ValueId> = inputs.collect();
             outputs.extend(inputs.first());
         }
-        self.end(&outputs);
+        if self.config.accepts.is_none() {
+            self.end(&outputs);
+            return self.graph;
+        }
+        let mut accepted: Vec<ValueId> = Vec::new();
+        for output in outputs.into_iter().chain(self.values.iter().rev().copied()) {
+            if accepted.len() < MOST && !accepted.contains(&output) {
+                accepted.push(output);
+                if !self.may_give(&accepted) {
+                    accepted.pop();
+                }
+            }
+        }
+        end_accepted(&mut self.graph, &accepted);
         self.graph
+    }
+}
+
+/// Ends a module.
+fn end(graph: &mut Graph, outputs: &[ValueId]) {
+    let end = NewOp {
+        def: Yield::DEF,
+        operands: outputs,
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    };
+    graph.insert(InsertPoint::End(graph.body()), end);
+}
+
+/// Ends a module that gives truth values as numbers, and has no op that nothing reads.
+fn end_accepted(graph: &mut Graph, outputs: &[ValueId]) {
+    let mut given = Vec::with_capacity(outputs.len());
+    for &output in outputs {
+        let at = InsertPoint::End(graph.body());
+        given.push(match graph.ty(output).dtype {
+            DType::Bool => {
+                let mut b = Builder::new(graph, at, Span::FILE);
+                let number = Cast::with(DType::F32).build(&mut b, output);
+                number.expect("truth values become numbers")
+            }
+            _ => output,
+        });
+    }
+    end(graph, &given);
+    let ops: Vec<OpId> = graph.ops(graph.body()).collect();
+    for op in ops.into_iter().rev() {
+        let mut results = graph.results(op).into_iter();
+        let is_read = results.any(|value| !graph.uses(value).is_empty());
+        if !is_read && !graph.is::<Yield>(op) {
+            graph.erase(op);
+        }
     }
 }

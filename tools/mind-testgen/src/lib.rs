@@ -21,6 +21,7 @@ mod shaped;
 pub mod special;
 mod windows;
 
+use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
 
@@ -38,6 +39,9 @@ pub struct Config {
     pub symbols: bool,
     /// Excluded ops.
     pub without: Vec<&'static OpDef>,
+    /// Whether a module is one of those to draw, for example one that a target takes. Each op is drawn only if a module
+    /// that gives its results is, so that drawn modules are as well. These give truth values as numbers.
+    pub accepts: Option<fn(&Graph) -> bool>,
 }
 
 impl Default for Config {
@@ -47,6 +51,7 @@ impl Default for Config {
             dtypes: DType::ALL.to_vec(),
             symbols: true,
             without: Vec::new(),
+            accepts: None,
         }
     }
 }

@@ -15,8 +15,7 @@ pub(crate) fn reshape(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input))?;
     let extents = regrouped(&mut draw.rng, &extents);
     let (operand, shape) = asked(draw, &extents);
-    let refuses_ones = !extents.contains(&1) && draw.rng.once_in(4);
-    let attrs = DynamicReshape::attrs(&shape, refuses_ones);
+    let attrs = DynamicReshape::attrs(&shape, false);
     draw.op(DynamicReshape::DEF, &[input, operand], &attrs)
 }
 

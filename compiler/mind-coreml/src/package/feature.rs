@@ -54,7 +54,8 @@ pub(crate) fn feature(
     let shape = match (ty.static_shape(), default) {
         (Some(shape), _) => shape,
         (None, Some((_, shape))) => shape.clone(),
-        (None, None) if flexible.is_some() && !is_input(g, value) => Vec::new(),
+        // An output whose extents only a run knows is described without a shape, as coremltools does.
+        (None, None) if !is_input(g, value) => Vec::new(),
         (None, None) => {
             let message = format!("`{name}` has an extent that is not known");
             let help =

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Span};
 use mind_ir::interface::{Classes, Classifier, Color, Interface, MetadataKey};
-use mind_ir::types::TypeView;
+use mind_ir::types::{Dim, TypeView};
 use mind_mil::Element;
+use mind_mil::ops::unary::CAST;
 
 use super::proto::{
     Argument, Binding, BindingKind, ConstantDimension, DictionaryFeatureType, DictionaryType,
@@ -133,6 +134,37 @@ pub(crate) fn classified(own: &Classifier, probabilities: &str) -> [FeatureDescr
     ]
 }
 
+/// A `cast` of the value `read` of this shape to fp32, under the name `name`: `classify` takes no other probabilities.
+pub(crate) fn widened(read: &str, name: &str, shape: &[Dim]) -> Operation {
+    let kinds = [
+        ("dtype", BindingKind::Value(text(Element::Fp32.name()))),
+        ("x", BindingKind::Name(read.to_owned())),
+    ];
+    let result = NamedValueType {
+        name: name.to_owned(),
+        r#type: Some(tensor_type(Element::Fp32, shape)),
+    };
+    Operation {
+        r#type: CAST.name.to_owned(),
+        inputs: kinds
+            .map(|(name, kind)| (name.to_owned(), bound(kind)))
+            .into(),
+        outputs: vec![result],
+        blocks: Vec::new(),
+        attributes: BTreeMap::from([("name".to_owned(), text(name))]),
+    }
+}
+
+/// An argument that is one value.
+fn bound(kind: BindingKind) -> Argument {
+    let binding = Binding {
+        binding: Some(kind),
+    };
+    Argument {
+        arguments: vec![binding],
+    }
+}
+
 /// Returns the operation of a classifier whose probabilities are the value `probabilities`.
 pub(crate) fn classify(own: &Classifier, probabilities: &str) -> Operation {
     let element = match own.classes {
@@ -156,16 +188,11 @@ pub(crate) fn classify(own: &Classifier, probabilities: &str) -> Operation {
         ("classes", BindingKind::Value(classes(&own.classes))),
         ("probabilities", BindingKind::Name(probabilities.to_owned())),
     ];
-    let inputs = kinds.map(|(name, kind)| {
-        let binding = Binding {
-            binding: Some(kind),
-        };
-        let arguments = vec![binding];
-        (name.to_owned(), Argument { arguments })
-    });
     Operation {
         r#type: CLASSIFY.to_owned(),
-        inputs: BTreeMap::from(inputs),
+        inputs: kinds
+            .map(|(name, kind)| (name.to_owned(), bound(kind)))
+            .into(),
         outputs: vec![
             label,
             named(

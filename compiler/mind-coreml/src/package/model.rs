@@ -1,6 +1,6 @@
 //! Encodes the model as a protobuf message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::graph::Graph;
@@ -212,7 +212,19 @@ impl ModelWriter<'_> {
         else {
             return;
         };
-        let (at, read) = read;
+        let (at, mut read) = read;
+        let value = self.g.outputs()[at];
+        if element_of(self.g, value) != Element::Fp32 {
+            let results = block.operations.iter().flat_map(|op| &op.outputs);
+            let taken: BTreeSet<&str> = results.map(|own| &own.name[..]).collect();
+            let mut name = format!("{read}_fp32");
+            while taken.contains(&name[..]) {
+                name.push('_');
+            }
+            let cast = interface::widened(&read, &name, self.g.ty(value).shape);
+            block.operations.push(cast);
+            read = name;
+        }
         block
             .operations
             .push(interface::classify(classifier, &read));

@@ -85,7 +85,7 @@ fn named(keys: &Keys<'_, '_>, families: Families) -> Result<Option<Family>, Diag
         .iter()
         .filter(|family| gguf_architecture(*family) == Some(keys.word));
     let own: Vec<Family> = own.collect();
-    // One word may stand for a family with experts and for one without.
+    // One architecture name may denote a family with experts and one without.
     let has_experts = keys.natural(EXPERT_COUNT)?.is_some_and(|count| count > 0);
     let fits = |family: &&Family| family.rules().experts.is_some() == has_experts;
     Ok(own.iter().find(fits).or(own.first()).copied())

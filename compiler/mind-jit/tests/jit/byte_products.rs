@@ -3,7 +3,7 @@
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_vir::disassemble;
-use mind_vir::ir::{Addr, ByteProduct, Function, IndexOp, Lane, LoopKind, Rows, Signature};
+use mind_vir::ir::{Addr, ByteProduct, Function, IndexOp, Lane, LoopKind, Signature, WordRows};
 use mind_vir::kernel::assemble;
 use mind_vir::target::Isa;
 
@@ -40,7 +40,7 @@ impl Case {
         let bytes = self.bytes();
         let starts = bytes.map(|bytes| signature.buffer(bytes));
         let mut b = signature.body();
-        let [to, lhs, rhs] = std::array::from_fn(|at| Rows {
+        let [to, lhs, rhs] = std::array::from_fn(|at| WordRows {
             start: Addr::at(starts[at]),
             stride: self.rows()[at].0 + self.gaps[at],
         });
@@ -174,7 +174,7 @@ fn in_loops() -> (Function, [Input; 3]) {
     let sizes = [6 * ROUND as usize, ROUND as usize, 16 * 64];
     let [to, lhs, rhs] = sizes.map(|bytes| signature.buffer(bytes));
     let mut b = signature.body();
-    let lying = |start: Addr| Rows { start, stride: 64 };
+    let word_rows = |start: Addr| WordRows { start, stride: 64 };
     for (first, row_counts) in [(0, &[16, 4][..]), (2, &[9]), (4, &[9, 11])] {
         let bounds = (b.index(first), b.index(first + 2));
         b.repeat(LoopKind::Whole, bounds, 1, &[], |b, round| {
@@ -184,9 +184,9 @@ fn in_loops() -> (Function, [Input; 3]) {
             let mut below = 0;
             for &rows in row_counts {
                 b.byte_product(ByteProduct {
-                    to: lying(Addr::at(start).plus(64 * below)),
-                    lhs: lying(Addr::at(lhs).plus(64 * below)),
-                    rhs: lying(Addr::at(rhs)),
+                    to: word_rows(Addr::at(start).plus(64 * below)),
+                    lhs: word_rows(Addr::at(lhs).plus(64 * below)),
+                    rhs: word_rows(Addr::at(rhs)),
                     rows,
                     columns: 16,
                     words: 16,
@@ -260,7 +260,7 @@ fn registers_are_configured_before_loops_whose_products_have_one_shape() {
         let bounds = (b.index(0), b.index(5));
         b.repeat(LoopKind::Whole, bounds, 1, &[], |b, _| {
             for &rows in rows {
-                let [to, lhs, rhs] = [to, lhs, rhs].map(|start| Rows {
+                let [to, lhs, rhs] = [to, lhs, rhs].map(|start| WordRows {
                     start: Addr::at(start),
                     stride: 64,
                 });

@@ -10,7 +10,8 @@ use super::epilogue::{Epilogue, Extra};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::is_long;
 use crate::lower::product::{
-    Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, Sums, product, product_in_place,
+    Lhs, Operands, Panels, Product, Region, Rhs, Schedule, ScheduleRequest, Sums, product,
+    product_in_place,
 };
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
@@ -111,13 +112,13 @@ impl ProgramBuilder<'_> {
             k_stride: lhs.strides[batch + 1] as usize,
         };
         let in_matrices = Schedule::in_matrices(self.target, op.parts(g), (m, n, k), right);
-        let takes_matrices = asked == Asked::default()
+        let takes_matrices = asked == ScheduleRequest::default()
             && matches!(right, Rhs::Panels(_))
             && lies.is_in_rows_of_words(k);
         let schedule = match in_matrices.filter(|_| takes_matrices) {
             Some(schedule) => schedule,
             None => {
-                let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
+                let schedule = Schedule::with_request(self.target, dtype, (m, n, k), right, asked);
                 let schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
                 Schedule {
                     stages_output: is_long(&nodes),
@@ -164,10 +165,10 @@ impl ProgramBuilder<'_> {
 
 /// Returns the schedule that the attributes of a product request: rows and vectors of a tile, and rows, columns and
 /// terms of a cache block.
-pub(super) fn asked(micro: &[i64], block: &[i64]) -> Asked {
+pub(super) fn asked(micro: &[i64], block: &[i64]) -> ScheduleRequest {
     let of = |list: &[i64], at: usize| list.get(at).map_or(0, |&number| number as usize);
     let tile = |at: usize| u32::try_from(of(micro, at)).unwrap_or(u32::MAX);
-    Asked {
+    ScheduleRequest {
         rows: tile(0),
         vectors: tile(1),
         mc: of(block, 0),

@@ -96,8 +96,9 @@ impl ProgramBuilder<'_> {
             rhs,
             schedule: Schedule::choose(self.target, dtype, (1, 1, 1), rhs, false),
         }
-        .laid_down();
-        let schedule = whole.asked(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
+        .concatenated_lines();
+        let schedule =
+            whole.schedule_with(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
         whole.schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
         let (nodes, yielded) = node::read(g, op.body(g));
         // Rows and columns of positions are collapsed. If a row has a single position, its stride is meaningless, so
