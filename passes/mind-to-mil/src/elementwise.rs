@@ -1,4 +1,4 @@
-//! Arithmetic.
+//! Lowers elementwise arithmetic.
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
