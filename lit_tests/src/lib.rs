@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! discovery -> harness -> trial -> case -> script -> substitution -> shell -> tool
-//!                           `--> strict, golden, semantics, report
+//!                            `--> strict, golden, semantics, report
 //! ```
 
 pub mod case;

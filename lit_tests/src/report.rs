@@ -50,7 +50,7 @@ fn written(pipeline: &[CommandRun]) -> String {
     commands.collect::<Vec<_>>().join(" | ")
 }
 
-/// Returns a word quoted for a shell.
+/// Returns a word quoted for a shell if necessary, for example because it contains a space.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -20,7 +20,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     let target = binary
         .ancestors()
         .nth(3)
-        .expect("it lies in target/<profile>/deps");
+        .expect("it is in target/<profile>/deps");
     let folder = target.join("lit-self").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the target folder is writable");

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::shell::CommandRun;
 
-/// Functions that recognise and check transforming commands.
+/// Functions that recognise transforming commands, for example `mind-opt --fuse`, and check them.
 #[derive(Debug, Clone, Copy)]
 pub struct Semantics {
     /// Returns whether an argument of `mind-opt` requests a pass.

@@ -14,7 +14,7 @@ use crate::substitution::Command;
 /// Words in capitals that may begin a comment.
 const PROSE: [&str; 4] = ["COM", "FIXME", "NOTE", "TODO"];
 
-/// The suffixes of check prefixes.
+/// The suffixes of check prefixes, for example in `CHECK-NEXT`.
 const SUFFIXES: [&str; 6] = ["NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY"];
 
 /// Returns all mistakes in a file's keyword and check lines, in line order.
@@ -195,13 +195,13 @@ fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
     };
     if let Some((_, keyword)) = known().find(|(name, _)| *name == upper) {
         return Some(format!(
-            "`{word}{}:` is no keyword; write `{keyword}`",
+            "`{word}{}:` is not a keyword; write `{keyword}`",
             if spaced { " " } else { "" }
         ));
     }
     if uses.reads(&upper) || is_check(&upper) && (!capitals || spaced) {
         return Some(format!(
-            "`{word}{}:` is no check; write `{upper}:`",
+            "`{word}{}:` is not a check; write `{upper}:`",
             if spaced { " " } else { "" }
         ));
     }
@@ -229,7 +229,7 @@ fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
     })
 }
 
-/// Returns whether a word can only be intended as a check.
+/// Returns whether a word can only be intended as a check, for example `CHECK-NXT`.
 fn is_check(word: &str) -> bool {
     let suffixed = SUFFIXES.iter().any(|suffix| {
         word.strip_suffix(suffix)
@@ -287,7 +287,10 @@ mod tests {
         );
         check("RUN: t\n# RUNS: x\n", "did you mean `RUN:`?");
         check("RUN: t\n// XFAIL-IF: x\n", "did you mean `XFAIL:`?");
-        check("RUN: t\n# RUN : x\n", "`RUN :` is no keyword; write `RUN:`");
+        check(
+            "RUN: t\n# RUN : x\n",
+            "`RUN :` is not a keyword; write `RUN:`",
+        );
         check("RUN: t\n# xfail: *\n", "write `XFAIL:`");
         check("RUN: t\n# END:\n", "write `END.`");
         check("RUN: t\n# MYRUN: x\n", "`MYRUN:` counts as `RUN:`");

@@ -158,7 +158,7 @@ impl Substitutions {
     }
 }
 
-/// Returns the first `%{name}` that was not replaced.
+/// Returns the first `%{name}` that was not replaced, for example because of a typo.
 fn unknown_name(text: &str) -> Option<&str> {
     text.match_indices("%{").find_map(|(start, _)| {
         let inner = &text[start + 2..];

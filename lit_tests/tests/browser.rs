@@ -1,8 +1,8 @@
-//! The page of `mind-opt --report` in a browser: it fits a phone and a desk, shows what it promises, and asks for
-//! nothing but itself.
+//! The report page of `mind-opt --report` in a browser: it fits on a phone and on a desktop, shows the expected
+//! contents, and makes no network requests.
 //!
-//! `MIND_BROWSER` names a Chromium. Without it the group is reported as not run; `MIND_BROWSER_REQUIRED=1` makes that
-//! a failure. `MIND_BROWSER_SHOTS=FOLDER` keeps a picture of each width. See docs/testing.md.
+//! `MIND_BROWSER` names a Chromium. Without it the group is reported as not run; `MIND_BROWSER_REQUIRED=1` makes that a
+//! failure. `MIND_BROWSER_SHOTS=FOLDER` saves a screenshot of each width. See docs/testing.md.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,15 +12,15 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use lit_tests::sandbox::Sandbox;
 use lit_tests::tool::{Exit, capture};
 
-/// A module with rewrites, a fusion group and kernels to show.
+/// A module with rewrites, a fusion group and kernels.
 const MODULE: &str = include_str!("../../examples/mlp.mic");
-/// How a page around frames begins.
+/// The beginning of the page that contains the frames.
 const HEAD: &str = "<!doctype html><meta charset=utf-8>";
-/// What measures the page, within it.
+/// The script that measures the page.
 const MEASURES: &str = include_str!("browser.js");
-/// How many of the passes below change the module, and how many kernels come of it.
+/// The number of passes below that change the module, and the number of its kernels.
 const SHOWN: &str = "3 passes drawn, 4 kernels";
-/// The widths of a phone and of a desk, in pixels.
+/// The widths of a phone and a desktop in pixels.
 const WIDTHS: [u32; 2] = [390, 1280];
 
 fn main() {
@@ -84,7 +84,7 @@ fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
         for width in WIDTHS {
             let shot = Path::new(&folder).join(format!("report-{width}.png"));
             let shot = format!("--screenshot={}", shot.display());
-            // A browser makes no window as narrow as a phone, so that the frame of that width is shown.
+            // A browser window cannot be as narrow as a phone, so the screenshot shows a frame of that width.
             let only = sandbox.dir().join(format!("frame-{width}.html"));
             std::fs::write(&only, format!("{HEAD}{}", frame(&text, width)))
                 .map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
     Ok(())
 }
 
-/// What the browser prints for `page`, cut off from every network.
+/// Returns the output of the browser for `page`, without network access.
 fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
     let output = Command::new(browser)
         .args([
@@ -106,7 +106,7 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
             "--no-sandbox",
             "--disable-gpu",
             "--disable-dev-shm-usage",
-            // As on a phone, where bars lie over the page and take no width.
+            // As on a phone, where scroll bars overlay the page and have no width.
             "--hide-scrollbars",
         ])
         .args([
@@ -124,7 +124,7 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
     }
 }
 
-/// Returns a page that shows `text` in one frame a width, and writes what became of each.
+/// Returns a page that shows `text` in one frame per width, and reports the measurements of each.
 fn framed(text: &str) -> String {
     let mut page = format!("{HEAD}<output></output>");
     for width in WIDTHS {

@@ -1,5 +1,5 @@
-//! Compiled modules compute what the interpreter computes: every op, dtype and shape, and drawn modules; on
-//! every instruction set of this machine, with one thread and with two.
+//! Compiled modules compute the same as the interpreter: every op, dtype and shape, and random modules, on every
+//! instruction set of this machine, with one thread and with two.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -56,13 +56,13 @@ mod tuned;
 #[path = "compiled/weights.rs"]
 mod weights;
 
-/// How many modules are drawn; `MIND_MODULES` asks for another number.
+/// The number of random modules; `MIND_MODULES` overrides it.
 const MODULES: u64 = 300;
 
-/// How many of them are written as C.
+/// The number of them that are exported as C.
 const AS_C_MODULES: u64 = 12;
 
-/// Returns the engines of this machine: each instruction set, and two threads for the widest.
+/// Returns the engines of this machine: one for each instruction set, and one with two threads for the widest.
 fn engines() -> Vec<Arc<Engine>> {
     let engine = |isa: Isa, threads: usize| {
         let config = Config {
@@ -78,7 +78,7 @@ fn engines() -> Vec<Arc<Engine>> {
     engines
 }
 
-/// What runs modules in every way.
+/// Runs modules in every engine.
 struct Bench {
     session: Session,
     engines: Vec<Arc<Engine>>,
@@ -102,7 +102,7 @@ impl Bench {
         (!found.has_errors()).then_some(g)
     }
 
-    /// Returns the outputs of a module after `canonicalize`, in the interpreter; `None` if it fails as well. Passes may
+    /// Returns the interpreter's outputs of a module after `canonicalize`; `None` if that fails as well. Passes may
     /// remove an op that fails if no output depends on its elements: see "Errors" in docs/numerics.md.
     fn run_without_dead_ops(&self, g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
         let manager = Manager {
@@ -121,7 +121,7 @@ impl Bench {
         run(&g, &bound, &RunConfig::default()).ok()
     }
 
-    /// Runs a module as it is, lowered to loops, and compiled by every engine.
+    /// Compares the interpreter with the module lowered to loops, and with the module compiled by every engine.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Bench {
             );
             let is_cut = match engine.is_cut(g, &bound) {
                 Ok(is_cut) => is_cut,
-                // Extents that contradict each other in every run are found before it.
+                // Extents that always contradict each other are reported before the run.
                 Err(_) if expected.is_err() => return Ok(()),
                 Err(found) => return Err(format!("{name}: {found:?}")),
             };
@@ -151,7 +151,7 @@ impl Bench {
             }
             let low = match lower(engine, g, &bound) {
                 Ok(low) => low,
-                // An index that is out of bounds in every run is found when lowering.
+                // An index that is always out of bounds is reported by the lowering.
                 Err(_) if expected.is_err() => return Ok(()),
                 Err(why) => return Err(format!("{name}: {why}")),
             };
@@ -162,7 +162,7 @@ impl Bench {
                 same(&expected, found.map_err(|error| error.error.to_string()))
                     .map_err(|why| format!("loops: {why}"))?;
             }
-            // No verified module may be refused; debug builds prove that the program stays in its memory.
+            // Every verified module must compile; debug builds also check that the program stays in its memory.
             let program = engine
                 .program(&low)
                 .map_err(|found| format!("{name} has no program: {found:?}"))?;
@@ -177,11 +177,11 @@ impl Bench {
     }
 }
 
-/// How often code runs again that computed something else than the interpreter.
+/// The number of repetitions for code whose results differ from the interpreter.
 const REPEATS: usize = 16;
 
-/// Returns how many of some further runs agree with the interpreter, which tells wrong code from what differs from run
-/// to run: memory that nobody wrote, threads, the processor.
+/// Returns how many of several further runs agree with the interpreter. This tells wrong code from nondeterminism, for
+/// example uninitialised memory, data races or hardware errors.
 fn agreeing_runs(
     expected: &Result<Vec<Tensor>, mind_interp::RunError>,
     program: &Arc<Program>,
@@ -191,7 +191,7 @@ fn agreeing_runs(
     (0..REPEATS).filter(agrees).count()
 }
 
-/// Returns the outputs of a module that an op decides extents of.
+/// Returns the outputs of a module with data-dependent shapes.
 fn in_parts(engine: &Arc<Engine>, g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let executable = Executable::new(engine.clone(), g.clone());
     let executable = executable.map_err(|found| format!("{found:?}"))?;
@@ -229,7 +229,7 @@ fn same(
     }
 }
 
-/// Runs a program on arrays that end where pages without access begin: a byte beyond them stops the test.
+/// Runs a program on arrays that end at inaccessible pages, so that an access beyond them crashes the test.
 fn execute(program: &Arc<Program>, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let guarded = |bytes: &[u8]| Guarded::of(bytes, Edge::End).expect("memory for a test");
     let bytes = |ports: &[Port]| -> Vec<Guarded> {
@@ -258,7 +258,7 @@ fn execute(program: &Arc<Program>, arrays: &Arrays) -> Result<Vec<Tensor>, Strin
     Ok(ports.iter().zip(&outputs).map(tensor).collect())
 }
 
-/// Returns the module of one case; `weight` makes the last input a weight.
+/// Returns the module of a case; `weight` makes the last input a weight.
 fn text(case: &Case, dtype: DType, indices: DType, weight: bool) -> String {
     let mut text = String::new();
     for (at, shape) in case.shapes.iter().enumerate() {
@@ -303,7 +303,7 @@ fn every_op_dtype_and_shape() {
     assert!(ran > 5000, "only {ran} cases ran");
 }
 
-/// Checks every op and shape with elements of one dtype; returns how many cases ran.
+/// Checks every op and shape with elements of one dtype, and returns the number of cases.
 fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
     let ran = Cell::new(0);
     let check = |case: &Case, indices: DType| {
@@ -346,7 +346,7 @@ fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
     ran.get()
 }
 
-/// Returns a number that the environment may set.
+/// Returns a number that an environment variable may override.
 fn asked(name: &str, otherwise: u64) -> u64 {
     let asked = std::env::var(name).ok();
     asked.map_or(otherwise, |number| {
@@ -356,14 +356,14 @@ fn asked(name: &str, otherwise: u64) -> u64 {
     })
 }
 
-/// Draws `count` modules, or as many as `MIND_MODULES` says, from seed `MIND_SEED` on, and panics with the smallest forms
-/// of those that `check` finds fault with.
+/// Checks `count` random modules, or as many as `MIND_MODULES` says, with seeds from `MIND_SEED` on. Panics with
+/// minimised modules for which `check` fails.
 fn draw(
     bench: &Bench,
     (count, config): (u64, &mind_testgen::Config),
     check: &dyn Fn(&Graph, &Arrays) -> Result<(), String>,
 ) {
-    /// Failures that are shown.
+    /// Maximum number of failures that are shown.
     const MOST: usize = 5;
     let first = asked("MIND_SEED", 0);
     let mut failures = Vec::new();
@@ -401,7 +401,7 @@ fn drawn_modules() {
     });
 }
 
-/// Modules whose extents are 0 and 1, where kernels have no elements, one, or elements apart.
+/// Modules with extents of 0 and 1, for which kernels have no elements, one element or strided elements.
 const NARROW: &[&str] = &[
     "%0 = Input {name=x} : tensor<f32[2, 1]>\n%1 = Input {name=y} : tensor<f32[2, 1]>\n\
      %2 = Concat (%0, %1) {axis=1}\noutputs: %2",
@@ -470,7 +470,7 @@ fn narrow_and_empty_modules() {
     }
 }
 
-/// Modules whose programs are too large for the check that debug builds make of every program.
+/// Modules whose programs are too large for the check in debug builds.
 const LARGE: &[&str] = &[
     "%0 = Input {name=x} : tensor<f32[40, 700]>\n%1 = Input {name=w, role=param} : tensor<f32[700, 1100]>\n\
      %2 = Input {name=b} : tensor<f32[1100]>\n%3 = MatMul (%0, %1)\n%4 = Add (%3, %2)\n%5 = Gelu (%4)\noutputs: %5",
@@ -506,7 +506,7 @@ fn large_programs_stay_in_their_memory() {
     }
 }
 
-/// Returns the results of a module as a C program, compiled by the C compiler that links this test.
+/// Returns the results of a module exported as C and compiled by the C compiler that links this test.
 fn run_as_c(
     bench: &Bench,
     g: &Graph,
@@ -518,12 +518,12 @@ fn run_as_c(
     run_c(&text, g, arrays, folder)
 }
 
-/// Returns the results of the C program `text`, which takes the inputs of `g` and gives its outputs.
+/// Returns the results of the C program `text`, which reads the inputs of `g` and writes its outputs.
 fn run_c(text: &str, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<Vec<Tensor>, String> {
     run_linked(text, &[], g, arrays, folder)
 }
 
-/// As [`run_c`], of a program that is linked with these object files.
+/// Returns the results as [`run_c`] does, of a program linked with these object files.
 fn run_linked(
     text: &str,
     objects: &[PathBuf],
@@ -574,7 +574,8 @@ fn run_linked(
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return match output.status.code() {
-            // What a module may end with: a quotient without result, an index out of bounds, too many steps, other extents.
+            // Status bits of failed runs: an undefined quotient, an index out of bounds, too many steps, or other
+            // extents.
             Some(status @ 1..=63) if status & 8 == 0 && said.is_empty() => {
                 Err(format!("status {}", output.status))
             }
@@ -595,7 +596,7 @@ fn run_linked(
     Ok(results.collect())
 }
 
-/// How the message of a program begins that was not compiled or did not end as a module may.
+/// The beginning of the message for a program that does not compile, or that ends abnormally.
 const BROKEN: &str = "the program broke";
 
 const AS_C: [&str; 5] = [
@@ -610,11 +611,11 @@ const AS_C: [&str; 5] = [
      %2 = Conv2d (%0, %1) {padding=same, strides=[2, 1]}\noutputs: %2",
 ];
 
-/// Compares the module as C with what it means.
+/// Compares the module as C with the interpreter.
 ///
 /// # Errors
 ///
-/// The first difference; C that does not compile, or whose program breaks.
+/// The first difference, C that does not compile, or a program that ends abnormally.
 fn check_as_c(bench: &Bench, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<(), String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     let expected = run(g, &bound, &RunConfig::default());
@@ -625,7 +626,7 @@ fn check_as_c(bench: &Bench, g: &Graph, arrays: &Arrays, folder: &Path) -> Resul
     }
 }
 
-/// A folder for programs, which is gone at the end.
+/// A temporary folder for programs.
 struct Folder(PathBuf);
 
 impl Folder {

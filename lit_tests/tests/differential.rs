@@ -1,4 +1,4 @@
-//! Optimised modules compute what they computed before: drawn modules through every pipeline.
+//! Optimised modules compute the same as before: random modules through every pipeline.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
 use mind_text::Limits;
 
-/// How many modules each test draws; `MIND_MODULES` asks for another number, `MIND_SEED` for another first one.
+/// The number of random modules in each test; `MIND_MODULES` overrides it, and `MIND_SEED` sets the first seed.
 const MODULES: u64 = 1500;
 
 fn seeds() -> std::ops::Range<u64> {
@@ -58,7 +58,7 @@ fn draw_from(seed: u64, config: &Config) -> Graph {
     g
 }
 
-/// A pipeline and what it needs.
+/// A pipeline with its session.
 struct Optimiser<'s> {
     session: &'s Session,
     shared: RunCache,
@@ -78,7 +78,7 @@ impl<'s> Optimiser<'s> {
         }
     }
 
-    /// Returns the module after the passes, each of which leaves a valid one, and what they counted.
+    /// Returns the module after the passes, verified after each, and their statistics.
     fn run(&self, g: &Graph) -> Result<(Graph, Statistics), String> {
         let manager = Manager {
             registry: &self.session.registry,
@@ -101,7 +101,7 @@ impl<'s> Optimiser<'s> {
         same_graphs(g, &optimised)
     }
 
-    /// Reports a module for which `check` fails, as small as it gets.
+    /// Reports a module for which `check` fails, after reducing it.
     fn require(&self, seed: u64, g: &Graph, check: impl Fn(&Graph) -> Result<(), String>) {
         if check(g).is_ok() {
             return;
@@ -273,13 +273,13 @@ fn every_level_reads_back_what_it_prints() {
         "renumber",
     ];
     let all = levels.chain(passes).chain(LOWERINGS.iter().copied());
-    // What MIL has.
+    // The features that MIL supports.
     let narrow = Config {
         dtypes: vec![DType::F32, DType::F16],
         symbols: false,
         ops: 6,
         accepts: None,
-        // Of sums alone MIL keeps every step; it samples images of two dimensions alone.
+        // MIL computes only sums with all intermediate results, and resamples only two-dimensional images.
         without: vec![
             Acosh::DEF,
             Asinh::DEF,
@@ -292,7 +292,7 @@ fn every_level_reads_back_what_it_prints() {
             If::DEF,
             While::DEF,
             Scan::DEF,
-            // Scales are constants in MIL, and drawn ones mostly inputs; sums are drawn in f64, too.
+            // MIL needs constant scales, but random ones are mostly inputs. Sums may be drawn in f64.
             Quantize::DEF,
             Dequantize::DEF,
             BlockMatMul::DEF,
@@ -309,12 +309,12 @@ fn every_level_reads_back_what_it_prints() {
             Config::default()
         };
         let mut reached = 0;
-        // A lowering may refuse an open extent or a dtype, which others test.
+        // A lowering may refuse an unknown extent or a dtype, which other tests cover.
         for seed in seeds() {
             let g = draw_from(seed, &config);
             optimiser.require(seed, &g, |g| match optimiser.run(g) {
                 Ok((result, _)) => reads_back(&session, &result),
-                // A pass may reject a module; what it accepts it leaves valid.
+                // A pass may reject a module, but a module that it accepts must stay valid.
                 Err(why) if why.starts_with("Pass") => Ok(()),
                 Err(why) => Err(why),
             });
@@ -325,7 +325,7 @@ fn every_level_reads_back_what_it_prints() {
     }
 }
 
-/// Each format either refuses the module or prints a text that parses, verifies and prints the same.
+/// Checks that each format either refuses the module, or prints a text that parses, verifies and prints the same.
 fn reads_back(session: &Session, g: &Graph) -> Result<(), String> {
     for &format in Format::ALL {
         let Ok(printed) = session.formats.print(format, g) else {
@@ -357,7 +357,7 @@ fn text_says_all_of_a_module() {
         let g = draw(seed);
         let text = print(&session, &g);
         for &format in Format::ALL {
-            // What a format cannot say it refuses.
+            // A format refuses modules that it cannot express.
             let Ok(printed) = session.formats.print(format, &g) else {
                 assert_ne!(format, Format::Core);
                 continue;
@@ -376,11 +376,11 @@ fn text_says_all_of_a_module() {
     }
 }
 
-/// What groups: the pass alone, and after what brings out more groups.
+/// Pipelines that form fusion groups: the pass alone, and after passes that enable more groups.
 const GROUPING: [&str; 2] = ["fuse", "simplify,fold,simplify,fuse,cse,dce"];
 
-/// Checks that each group of a module is one kernel, as the cost model counts it; how many groups there are.
-/// A group of extents that come from data is lowered once they are known.
+/// Checks that each fusion group of a module becomes one kernel, as the cost model assumes, and returns the number of
+/// groups. A group with data-dependent extents is lowered once they are known.
 fn groups(session: &Session, g: &Graph) -> Result<usize, String> {
     let is_open = |value: ValueId| g.ty(value).shape.contains(&Dim::Dynamic);
     let is_known = |op: OpId| {
@@ -403,7 +403,7 @@ fn groups(session: &Session, g: &Graph) -> Result<usize, String> {
     Ok(groups.len())
 }
 
-/// Returns the module of a group alone.
+/// Returns the module of a single group.
 fn alone(g: &Graph, group: OpId) -> Graph {
     let mut g = g.clone();
     let operands = g.operands(group).to_vec();
@@ -427,7 +427,8 @@ fn alone(g: &Graph, group: OpId) -> Graph {
     g
 }
 
-/// Returns the lowering, after each symbol of the module has another extent, and all unnamed extents one.
+/// Returns the lowering after giving distinct extents to the symbols of the module, and one extent to all unnamed
+/// dimensions.
 fn lowering(g: &Graph) -> String {
     let values = g.ops(g.body()).flat_map(|op| g.results(op));
     let dims = values.flat_map(|value| g.ty(value).shape.iter());
@@ -464,7 +465,7 @@ fn each_group_of_a_drawn_module_is_one_kernel() {
     }
 }
 
-/// Returns the modules of the suite: each valid part of each file, unless it holds groups that are written by hand.
+/// Returns the modules of the suite: each valid chunk of each file, unless it contains handwritten groups.
 fn suite(session: &Session) -> Vec<(PathBuf, Graph)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("../examples"), root.to_owned()];

@@ -1,4 +1,4 @@
-//! Runs the commands that the documentation shows, and compares what they print.
+//! Runs the commands in the documentation and compares their output.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use lit_tests::sandbox::Sandbox;
 use lit_tests::{Config, config, diff, page};
 
-/// What pages name by its path in the repository.
+/// Folders that pages refer to by their paths in the repository.
 const SHOWN: [&str; 2] = ["examples", "passes"];
 
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {

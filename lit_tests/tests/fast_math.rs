@@ -1,10 +1,10 @@
-//! What `--fast-math` changes stays within bounds: drawn modules, each class alone and all together.
+//! The effects of `--fast-math` stay within bounds: random modules with each class alone and with all of them.
 //!
-//! A rewrite of these classes is an equality of real numbers, or nearly one. So the optimised module may
-//! differ from the module as written as far as that one moves when every value in it is disturbed a
-//! little: by random factors `1 ± noise`, where `noise` is 256 roundings of the dtype, or 64 times the
-//! tolerance of `approx`. Results may differ by [`SLACK`] times the largest movement seen. Where anything
-//! on the way is NaN or infinite, which `nnan` assumes away, nothing is compared.
+//! A rewrite of these classes is an identity of real numbers, at least approximately. Therefore the optimised module
+//! may differ from the original one as much as the original one changes when all of its values are perturbed: by random
+//! factors `1 ± noise`, where `noise` is 256 roundings of the dtype, or 64 times the tolerance of `approx`. Results may
+//! differ by [`SLACK`] times the largest observed change. Modules with intermediate NaNs or infinities, which `nnan`
+//! excludes, are not compared.
 
 use mind_core::ops::elementwise::Mul;
 use mind_driver::formats::Format;
@@ -23,14 +23,13 @@ use mind_pass::{Manager, RewriteOptions, RuleSource, RunCache, Statistics, parse
 use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
 
-/// How many modules are drawn for each dtype and choice of classes; `MIND_MODULES` asks for another
-/// number.
+/// The number of random modules for each dtype and set of classes; `MIND_MODULES` overrides it.
 const MODULES: u64 = 60;
 
-/// How often a module is disturbed.
+/// The number of perturbed runs of a module.
 const DISTURBED: u64 = 4;
 
-/// Results may differ by so many times the largest movement.
+/// The factor between the largest observed change and the permitted difference.
 const SLACK: f64 = 16.0;
 
 const DTYPES: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
@@ -50,7 +49,7 @@ fn seeds() -> std::ops::Range<u64> {
     })
 }
 
-/// Rewriting with these classes, and the rules of a user.
+/// Rewriting with these classes and with user-defined rules.
 struct Optimiser<'s> {
     session: &'s Session,
     shared: RunCache,
@@ -109,12 +108,12 @@ impl<'s> Optimiser<'s> {
     }
 }
 
-/// What came of one module.
+/// The outcome for one module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// So many elements were compared, and none was too far away.
+    /// All elements were close; with their number.
     Close(usize),
-    /// An element is too far away.
+    /// An element was not close.
     Far,
 }
 
@@ -164,7 +163,7 @@ fn compare(optimiser: &Optimiser<'_>, before: &Graph, dtype: DType, seed: u64) -
             }
             compared += 1;
             let least = noise * noise.min(1e-6);
-            // A result that is not a number is not close.
+            // NaN is not close to anything.
             let close = (found - expected).abs() <= SLACK * moved + least;
             if !close {
                 return Verdict::Far;
@@ -174,7 +173,7 @@ fn compare(optimiser: &Optimiser<'_>, before: &Graph, dtype: DType, seed: u64) -
     Verdict::Close(compared)
 }
 
-/// Returns the outputs as `f64`; `None` if the module has no result.
+/// Returns the outputs as `f64`; `None` if the run fails.
 fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Vec<f64>>> {
     fn floats<T: FloatNum>(tensor: &Tensor) -> Vec<f64> {
         tensor
@@ -204,7 +203,7 @@ fn is_float(g: &Graph, value: ValueId) -> bool {
     g.ty(value).dtype.is_float()
 }
 
-/// Returns the module with every float value among its outputs.
+/// Returns the module with every float value as an output.
 fn everything(g: &Graph) -> Graph {
     let mut g = g.clone();
     let values = g.ops(g.body()).flat_map(|op| g.results(op));
@@ -214,7 +213,7 @@ fn everything(g: &Graph) -> Graph {
     g
 }
 
-/// Returns the module with every float value but constants multiplied by factors `1 ± noise`.
+/// Returns the module with every float value, except constants, multiplied by factors `1 ± noise`.
 fn noisy(g: &Graph, noise: f64, seed: u64) -> Graph {
     let mut g = g.clone();
     let mut rng = Rng::new(seed);
@@ -285,7 +284,7 @@ fn drawn_modules_stay_within_bounds() {
     }
 }
 
-/// The classes change what is computed, or nothing was tested.
+/// The classes must change some modules, because otherwise the test would test nothing.
 #[test]
 fn every_class_changes_modules() {
     let session = Session::default();

@@ -1,9 +1,9 @@
-//! Quantised blocks and split files against the package `gguf`.
+//! Compares quantised blocks and split files with the package `gguf`.
 //!
-//! `MIND_GGUF` names a Python with that package. Without it the group is reported as not run; `MIND_GGUF_REQUIRED=1` makes
-//! that a failure. Random blocks of every type decode to the same bits, read from a model that the package has written in
-//! several files. `INSTA_UPDATE=always` records a block of each type, which mind-weights is held to without a Python; see
-//! docs/testing.md.
+//! `MIND_GGUF` names a Python with that package. Without it the group is reported as not run; `MIND_GGUF_REQUIRED=1`
+//! makes that a failure. Random blocks of every type must decode to the same bits when read from a split model written
+//! by the package. `INSTA_UPDATE=always` records a block of each type, with which mind-weights is tested without a
+//! Python; see docs/testing.md.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use mind_ir::random::Rng;
 use mind_weights::{WeightFile, WeightType, part_names};
 
-/// Blocks of each type; a multiple of those of a row.
+/// The number of blocks of each type, a multiple of those in a row.
 const BLOCKS: usize = 4000;
 
 fn main() {
@@ -112,7 +112,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the first block whose numbers are all finite, and those numbers, in hexadecimal digits.
+/// Returns the first block whose numbers are all finite, with those numbers in hexadecimal.
 fn entry(own: WeightType, blocks: &[u8], numbers: &[f32]) -> Option<String> {
     let blocks = blocks.chunks(own.block_bytes());
     let mut pairs = blocks.zip(numbers.chunks(own.block_elements()));

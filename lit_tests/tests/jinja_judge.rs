@@ -1,8 +1,9 @@
-//! Templates against jinja2, as `transformers` configures it.
+//! Compares templates with jinja2 as configured by `transformers`.
 //!
 //! `MIND_TRANSFORMERS` names a Python with that package. Without it the group is reported as not run;
-//! `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `MIND_SEED` draws other templates, `MIND_TEMPLATES` says how many.
-//! `INSTA_UPDATE=always` records a part of them, which mind-jinja is held to without a Python; see docs/testing.md.
+//! `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `MIND_SEED` selects other random templates, and
+//! `MIND_TEMPLATES` their number. `INSTA_UPDATE=always` records a part of them, with which mind-jinja is tested without
+//! a Python; see docs/testing.md.
 
 use std::process::Command;
 
@@ -10,10 +11,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use mind_jinja::{Template, Value};
 use mind_json::{Limits, Value as Json};
 
-/// Steps that a template may take.
+/// Maximum number of steps of a template.
 const STEPS: u64 = 4_000_000;
 
-/// The part that is recorded: one of so many combinations, and drawn templates.
+/// The part that is recorded: every how many combinations, and the random templates.
 const RECORDED: [&str; 3] = ["20", "400", "9"];
 
 fn main() {
@@ -96,7 +97,7 @@ fn rendered(python: &str, arguments: [&str; 3]) -> Result<String, String> {
     }
 }
 
-/// Returns the variables that all templates see.
+/// Returns the variables that all templates share.
 fn names(variables: &Json) -> Vec<(&str, Value)> {
     let refuse = |_| Err(mind_jinja::Error::new("refused"));
     let own = variables.members().unwrap_or_default().iter();
@@ -117,7 +118,7 @@ fn value(json: &Json) -> Value {
     match (json.text(), json.truth(), json.integer(), json.real()) {
         (Some(text), ..) => Value::from(text),
         (_, Some(truth), ..) => Value::Bool(truth),
-        // A number with a fraction or an exponent is a float, whatever its value.
+        // As in Python, a number with a fraction or an exponent is a float even if its value is an integer.
         (_, _, Some(own), _) if !json.print().contains(['.', 'e', 'E']) => Value::Int(own),
         (_, _, _, Some(own)) => Value::Float(own),
         _ => Value::None,

@@ -1,8 +1,9 @@
-//! Object files for macOS and Windows, linked by LLVM's linker and run from the library that it makes: the bits of the
-//! interpreter, and the calling conventions of these systems.
+//! Object files for macOS and Windows are linked by LLVM's linker and run from the resulting library. Results must have
+//! the bits of the interpreter, and calls must follow the calling conventions of these systems.
 //!
-//! The linker is the `rust-lld` of the toolchain, or what `MIND_LLD` names. Without one the group is reported as not run;
-//! `MIND_LLD_REQUIRED=1` makes that a failure. Libraries are run where their processor is this machine's. See docs/testing.md.
+//! The linker is the `rust-lld` of the toolchain, or the one in `MIND_LLD`. Without one the group is reported as not
+//! run; `MIND_LLD_REQUIRED=1` makes that a failure. Libraries are run only if they are for the processor of this
+//! machine. See docs/testing.md.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +29,7 @@ mod execution;
 #[path = "linkers/library.rs"]
 mod library;
 
-/// Modules with weights, large constants, control flow, products of bytes, many steps, and what has no kernel.
+/// Modules with weights, large constants, control flow, byte products, many steps, and ops without a kernel.
 const MODULES: &[&str] = &[
     "%0 = Input {name=x} : tensor<bf16[5, 7]>\n%1 = Input {name=w, role=param} : tensor<bf16[7, 9]>\n\
      %2 = MatMul (%0, %1)\n%3 = Gelu (%2)\n%4 = Transpose (%3)\noutputs: %4",
@@ -81,7 +82,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// LLVM's linker, if there is one.
+/// Returns LLVM's linker, if there is one.
 fn linker() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("MIND_LLD") {
         return Some(named.into());
@@ -106,11 +107,11 @@ fn linked(linker: &Path, container: Container) -> Result<(), Failed> {
     result
 }
 
-/// Links the object file of a module, and runs it where that is possible.
+/// Links the object file of a module and runs it where possible.
 ///
 /// # Errors
 ///
-/// The linker refuses the file, or warns of it; the results are others than those of the interpreter.
+/// If the linker fails or warns, or if the results differ from those of the interpreter.
 fn check(
     session: &Session,
     linker: &Path,

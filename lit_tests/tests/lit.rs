@@ -1,4 +1,4 @@
-//! Runs the test files of this package's folder.
+//! Runs the test files in this package's folder.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,12 +21,12 @@ fn main() -> ExitCode {
         bless: mind_snapshot::updates(),
         time_limit: Duration::from_secs(120),
     });
-    // What is left behind is no failure of a test.
+    // Failure to clean up does not fail the tests.
     let _ = std::fs::remove_dir_all(scratch);
     outcome
 }
 
-/// Returns whether an argument of `mind-opt` asks for a pass that may change the module.
+/// Returns whether an argument of `mind-opt` requests a pass that may change the module.
 fn is_pass(arg: &str) -> bool {
     let name = arg
         .trim_start_matches('-')
@@ -38,7 +38,7 @@ fn is_pass(arg: &str) -> bool {
         || (name != "verify" && PASSES.get(name).is_some())
 }
 
-/// Runs a module before and after in the interpreter; what went to a file is for the test to compare.
+/// Runs both modules in the interpreter. Output that went to a file is left to the test.
 fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
     let Transformation {
         input,

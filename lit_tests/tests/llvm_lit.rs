@@ -1,8 +1,8 @@
-//! The regression suite, and the tests that pages show, under LLVM's own lit and FileCheck.
+//! Runs the regression suite and the tests on documentation pages with LLVM's own lit and FileCheck.
 //!
-//! `MIND_LLVM_LIT` names lit, `MIND_LLVM_BIN` the folder of FileCheck and not where they are not on the path. Without
-//! the first the group is reported as not run; `MIND_LLVM_LIT_REQUIRED=1` makes that a failure. The tools are those of
-//! this build: `cargo build` first. See docs/testing.md.
+//! `MIND_LLVM_LIT` names lit, and `MIND_LLVM_BIN` the folder of FileCheck and not if they are not on the path. Without
+//! the first the group is reported as not run; `MIND_LLVM_LIT_REQUIRED=1` makes that a failure. The tools must be built
+//! first with `cargo build`. See docs/testing.md.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Pages whose tests need what their reader adds: `tests/pages.rs` adds it and runs their tests, under
-/// LLVM's lit too.
+/// Pages whose tests need code that their reader adds; `tests/pages.rs` adds it and runs their tests, also with LLVM's
+/// lit.
 const EXCUSED: [(&str, &str); 2] = [
     ("add-a-pass.md", "its pass is not in the tree"),
     ("add-an-op.md", "its op is not in the tree"),
@@ -78,7 +78,7 @@ fn judged(lit: &str, folder: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Runs lit on the tests that pages show.
+/// Runs lit on the tests in documentation pages.
 fn pages(lit: &str) -> Result<(), Failed> {
     let folder = std::env::temp_dir().join(format!("mind-page-tests-{}", std::process::id()));
     let judged = page_tests(&folder).and_then(|()| judged(lit, &folder));
@@ -86,9 +86,9 @@ fn pages(lit: &str) -> Result<(), Failed> {
     judged
 }
 
-/// Writes the tests that pages show to a folder, with the suite's configuration.
+/// Writes the tests in documentation pages to a folder with the suite's configuration.
 ///
-/// A rule that the page adds to the tree is given to the test as a file.
+/// A rule that a page adds to the tree is passed to the test as a file.
 fn page_tests(folder: &Path) -> Result<(), Failed> {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR"));
     fs::create_dir_all(folder.join("inputs"))?;

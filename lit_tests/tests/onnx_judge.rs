@@ -1,13 +1,13 @@
-//! The backend tests of the package onnx, in both engines.
+//! Runs the backend tests of the package onnx in both engines.
 //!
 //! `MIND_ONNX` names a Python with that package. Without it the groups are reported as not run; `MIND_ONNX_REQUIRED=1`
-//! makes that a failure. Each test is run with its own tolerances; inputs that an operator needs to know are bound as
-//! constants. If that Python has ONNX Runtime, too, the operators of its domain are compared with it, and the table of its
-//! kernels is measured. `MIND_ONNX_OLD` names a folder with versions 1.2 to 1.8 of the package, whose tests of nodes are run
-//! as well; some of them are recorded and run with nothing installed.
+//! makes that a failure. Each test has its own tolerances; inputs that an operator must know at import are bound as
+//! constants. If that Python has ONNX Runtime as well, the operators of its domain are compared with it, and the table
+//! of its kernels is measured. `MIND_ONNX_OLD` names a folder with versions 1.2 to 1.8 of the package, whose node tests
+//! are run as well; some of them are recorded and run without any installation.
 //!
 //! `onnx_not_passed.txt` and `onnx_old_not_passed.txt` list the tests that do not pass, with the reason, and
-//! `onnx_counts.txt` and `onnx_old_counts.txt` how many of each operator do; see docs/testing.md.
+//! `onnx_counts.txt` and `onnx_old_counts.txt` the numbers of passing tests by operator; see docs/testing.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,7 +25,7 @@ use zip::ZipArchive;
 /// The folder of the recorded files.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/");
 
-/// Names of tests of old versions that are recorded, since what they mean changed or was added later.
+/// Names of tests of old versions that are recorded, because their semantics changed or were defined later.
 const RECORDED: &[&str] = &[
     "test_averagepool_2d_same_lower",
     "test_batchnorm_example",
@@ -83,7 +83,8 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// Returns a trial that runs where `variable` is set; that with `_REQUIRED` behind its name makes it a failure not to.
+/// Returns a trial that runs if `variable` is set; setting the variable with the suffix `_REQUIRED` makes it fail
+/// otherwise.
 fn with(
     name: &str,
     variable: &str,
@@ -130,10 +131,10 @@ fn kernels(python: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the file of that name of a set of tests.
+/// Reads a file of a test by name.
 type ReadFile<'a> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'a;
 
-/// Runs tests that were recorded, the files of which are arrays of bytes in an archive.
+/// Runs the recorded tests, whose files are byte arrays in an archive.
 fn recorded() -> Result<(), String> {
     let path = format!("{FOLDER}onnx_old_recorded.npz");
     let archive = std::fs::read(&path).map_err(|why| format!("{path}: {why}"))?;
@@ -165,7 +166,7 @@ fn recorded() -> Result<(), String> {
     }
 }
 
-/// Records tests that pass: their lines and their files.
+/// Records passing tests: their lines and files.
 fn record<'l>(lines: impl Iterator<Item = &'l str>, read: &ReadFile<'_>) -> Result<(), String> {
     let mut files: BTreeMap<String, Tensor> = BTreeMap::new();
     let bytes = |own: Vec<u8>| Tensor::of(vec![own.len()], own);
@@ -199,7 +200,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let mut passed = BTreeSet::new();
-    // The first of each name.
+    // The first test of each name is recorded.
     let mut recorded: BTreeMap<String, &str> = BTreeMap::new();
     let mut not_passed = String::new();
     for line in tests.lines() {
@@ -235,8 +236,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
     }
 }
 
-/// Returns how many tests of each operator pass, and how many do not: a line of the operator and both numbers, tabs
-/// between them.
+/// Returns the numbers of passing and failing tests by operator, with one tab-separated line for each.
 fn by_operator(operators: &str, passed: &BTreeSet<String>) -> String {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for line in operators.lines() {
@@ -253,19 +253,19 @@ fn by_operator(operators: &str, passed: &BTreeSet<String>) -> String {
         .collect()
 }
 
-/// A test: a model, what it is given and what it gives.
+/// A test: a model with its inputs and expected outputs.
 struct Case {
     number: String,
     group: String,
     name: String,
     relative: f64,
     absolute: f64,
-    /// Why it has values that are no tensors of numbers.
+    /// Why some of its values are not numeric tensors.
     no_tensors: Option<String>,
-    /// The number of sets of data.
+    /// The number of data sets.
     sets: usize,
     inputs: Vec<String>,
-    /// The names of the outputs, and whether they are bits of bfloat16.
+    /// The names of the outputs, and whether they are stored as bfloat16 bits.
     outputs: Vec<(String, bool)>,
 }
 
@@ -297,8 +297,8 @@ impl Case {
         })
     }
 
-    /// Returns the engines that run it. Whole networks take the interpreter minutes, and its ops are those of the other
-    /// groups.
+    /// Returns the engines that run it. Whole networks are not interpreted, because that takes minutes and the other
+    /// groups cover their ops.
     fn engines(&self) -> &'static [&'static str] {
         match &self.group[..] {
             "real" => &["jit"],
@@ -306,7 +306,7 @@ impl Case {
         }
     }
 
-    /// Runs the model in each engine on each set of data and compares.
+    /// Runs the model in each engine on each data set and compares.
     fn run_all(&self, read: &ReadFile<'_>) -> Result<(), String> {
         if let Some(why) = &self.no_tensors {
             return Err(why.clone());
@@ -315,7 +315,7 @@ impl Case {
         engines.try_for_each(|engine| self.run(engine, read))
     }
 
-    /// Runs the model in an engine on each set of data and compares.
+    /// Runs the model in one engine on each data set and compares.
     fn run(&self, engine: &str, read: &ReadFile<'_>) -> Result<(), String> {
         (0..self.sets).try_for_each(|set| self.run_on(set, engine, read))
     }
@@ -386,7 +386,7 @@ impl Case {
     }
 }
 
-/// Returns the names of the arrays of an archive in the order of the file, which is that of the outputs.
+/// Returns the names of the arrays in an archive in file order, which is the order of the outputs.
 fn array_names(bytes: &[u8]) -> Result<Vec<String>, String> {
     let failed = |why: zip::result::ZipError| why.to_string();
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
@@ -399,14 +399,14 @@ fn array_names(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Returns the first error that a tool reports, else the first line of its output, without the names of files.
+/// Returns the first error in a tool's output, or else its first line, without file names.
 fn first_line(text: &str) -> String {
     let error = text.lines().find(|line| line.starts_with("error"));
     let line = error.or_else(|| text.lines().next()).unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// The elements of an array, exactly.
+/// The exact elements of an array.
 struct Numbers {
     dtype: DType,
     shape: Vec<usize>,

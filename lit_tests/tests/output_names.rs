@@ -1,4 +1,4 @@
-//! The extension of an output file selects its format in every tool, or is refused.
+//! In every tool, the extension of an output file selects its format or is rejected.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ const MODULE: &str = "\
 outputs: %1
 ";
 
-/// Tools with `-o`, and whether each writes modules in a format.
+/// A tool with `-o`, its arguments, and whether it writes modules in a format.
 type Writer = (ToolInfo, &'static [&'static str], fn(&FormatInfo) -> bool);
 
 const WRITERS: [Writer; 3] = [
@@ -25,7 +25,7 @@ const WRITERS: [Writer; 3] = [
     }),
 ];
 
-/// The exit code of a tool, standard output and standard error, and the files that it wrote.
+/// The exit code of a tool, its standard output and standard error, and the files that it wrote.
 struct Ran {
     code: u8,
     stdout: Vec<u8>,
@@ -33,7 +33,7 @@ struct Ran {
     written: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// Runs `tool` on the module and `args`.
+/// Runs `tool` on the module with `args`.
 fn run(tool: &ToolInfo, args: &[&str]) -> Ran {
     let mut host = MemoryHost::with(MODULE);
     let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();

@@ -1,8 +1,8 @@
-//! Pages that add to the tree, followed to the letter in a copy of it.
+//! Follows pages that change the tree step by step in a copy of it.
 //!
-//! What such a page says to write is written, in the order of the page; what it says to run is run with the tools of
-//! the copy, `cargo` among it, and must print what the page shows. `MIND_PAGES=1` asks for it. Where `MIND_LLVM_LIT`
-//! names LLVM's lit, the tests of the page also run under it. See docs/testing.md.
+//! Files that such a page tells its reader to write are written, in the order of the page. Commands are run with the
+//! tools of the copy, including `cargo`, and must print the output on the page. The test is enabled by `MIND_PAGES=1`.
+//! If `MIND_LLVM_LIT` names LLVM's lit, the tests of the page also run under it. See docs/testing.md.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,12 +14,12 @@ use lit_tests::page::{commands, shows};
 
 const PAGES: [&str; 2] = ["add-a-pass.md", "add-an-op.md"];
 
-/// The tools of this project that pages and their tests call.
+/// The project's tools that pages and their tests call.
 const TOOLS: [&str; 3] = ["mind-opt", "mind-run", "mind-translate"];
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // The pages share the copy.
+    // The pages share one copy.
     arguments.test_threads = Some(1);
     let asked = std::env::var("MIND_PAGES").is_ok_and(|value| value == "1");
     let trials = PAGES.map(|page| {
@@ -33,10 +33,10 @@ fn main() {
     libtest_mimic::run(&arguments, trials.into()).exit();
 }
 
-/// What a page asks its reader to do.
+/// A step of a page.
 #[derive(Debug)]
 enum Step<'t> {
-    /// Make a file of this text.
+    /// Write a file with this text.
     Write { path: &'t str, text: &'t str },
     /// Insert the text below the line `after`, or at the end of the file.
     Insert {
@@ -48,7 +48,7 @@ enum Step<'t> {
     Run { session: &'t str },
 }
 
-/// Follows a page from its first block to its last.
+/// Follows a page from the first to the last step.
 fn follow(page: &str) -> Result<(), Failed> {
     let copy = Copy::fresh()?;
     let text = fs::read_to_string(copy.tree.join("docs").join(page))?;
@@ -98,7 +98,7 @@ fn follow(page: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// For each block of a page, the paragraph above it as one line.
+/// Returns the paragraph above each block of a page, joined to one line.
 fn joined_prose(page: &str) -> Vec<String> {
     let prose = page.split("```").step_by(2);
     let last = |text: &str| {
@@ -108,11 +108,11 @@ fn joined_prose(page: &str) -> Vec<String> {
     prose.map(last).collect()
 }
 
-/// Returns the steps of a page, in its order.
+/// Returns the steps of a page in order.
 ///
 /// # Errors
 ///
-/// A block of which the paragraph above does not say in one of the forms of docs/testing.md where it goes.
+/// A block whose preceding paragraph does not state its position in one of the forms of docs/testing.md.
 fn steps<'t>(page: &'t str, prose: &'t [String]) -> Result<Vec<Step<'t>>, String> {
     let blocks = page.split("```").skip(1).step_by(2).zip(prose);
     let mut steps = Vec::new();
@@ -130,7 +130,7 @@ fn steps<'t>(page: &'t str, prose: &'t [String]) -> Result<Vec<Step<'t>>, String
     Ok(steps)
 }
 
-/// Returns the step of which the last sentence of a paragraph says where its text goes.
+/// Returns the step for a text, whose position is in the last sentence of the paragraph above it.
 fn written<'t>(above: &'t str, text: &'t str) -> Option<Step<'t>> {
     let above = above.strip_suffix(':')?;
     if let Some((_, place)) = above.rsplit_once("At the end of `") {
@@ -150,7 +150,7 @@ fn written<'t>(above: &'t str, text: &'t str) -> Option<Step<'t>> {
     alone.then_some(Step::Write { path, text })
 }
 
-/// Inserts a text below the one line of the file that is `after` but for its indentation, or at the end.
+/// Inserts a text below the only line of the file that is equal to `after` apart from indentation, or at the end.
 fn insert(file: &Path, after: Option<&str>, text: &str) -> Result<(), String> {
     let contents = fs::read_to_string(file).map_err(|error| error.to_string())?;
     let Some(after) = after else {
@@ -171,17 +171,16 @@ fn insert(file: &Path, after: Option<&str>, text: &str) -> Result<(), String> {
     fs::write(file, longer).map_err(|error| error.to_string())
 }
 
-/// A copy of the tree, with a target directory beside it that later runs find again.
+/// A copy of the tree, with a target directory next to it that later runs reuse.
 struct Copy {
     tree: PathBuf,
     target: PathBuf,
-    /// Where the commands of the page that are not cargo's run.
+    /// The working directory of the page's commands other than cargo.
     folder: PathBuf,
 }
 
 impl Copy {
-    /// Returns the copy as the tree is now; files that did not change stay untouched, so that cargo does not build them
-    /// again.
+    /// Returns an up-to-date copy of the tree. Unchanged files are not touched, so that cargo does not rebuild them.
     fn fresh() -> Result<Copy, Failed> {
         let tmp = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
         let copy = Copy {
@@ -210,19 +209,19 @@ impl Copy {
         }
     }
 
-    /// Runs a command of the page, which must print what the page shows, and which may fail only if that is an error.
+    /// Runs a command of the page and checks its output. It may fail only if the page shows an error.
     ///
-    /// Cargo prints that among other lines.
+    /// The output of cargo may contain further lines.
     fn run(&self, command: &str, shown: &str) -> Result<(), String> {
         if command.contains(" -p xtask") {
-            // It would build the whole workspace once more; what it prints is what the freshness tests print.
+            // Skipped, because it would build the whole workspace again; the freshness tests cover its output.
             return Ok(());
         }
         if let Some(file) = command.strip_prefix("cat ") {
             return fs::write(self.folder.join(file), shown).map_err(|error| error.to_string());
         }
         let (success, mut printed) = self.shell(command).map_err(|error| error.to_string())?;
-        // A page shows whole lines; Core text ends without one.
+        // Pages show whole lines, but Core text ends without a newline.
         if !printed.is_empty() && !printed.ends_with('\n') {
             printed.push('\n');
         }
@@ -239,7 +238,7 @@ impl Copy {
         }
     }
 
-    /// Returns whether a command succeeds, and all that it prints: of cargo in the tree, of others in the folder of the
+    /// Returns whether a command succeeds, and its output. Cargo runs in the tree, other commands in the folder of the
     /// page.
     fn shell(&self, command: &str) -> std::io::Result<(bool, String)> {
         let of_cargo = command.starts_with("cargo ");
@@ -257,7 +256,7 @@ impl Copy {
         Ok((output.status.success(), text))
     }
 
-    /// Returns a search path with the tools of the copy first.
+    /// Returns a search path that starts with the tools of the copy.
     fn path(&self, rest: Option<OsString>) -> std::io::Result<OsString> {
         let mut folders = vec![self.target.join("debug")];
         folders.extend(rest.iter().flat_map(std::env::split_paths));
@@ -283,7 +282,7 @@ impl Copy {
     }
 }
 
-/// Makes a folder equal to the tree, but for `.git` and folders that cargo or npm write.
+/// Makes a folder equal to the tree, except for `.git` and folders that cargo or npm write.
 fn mirror(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     let mut kept = Vec::new();

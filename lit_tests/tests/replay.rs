@@ -1,4 +1,4 @@
-//! The command that `mind-reduce --bisect` prints is run, as it is printed.
+//! Runs the command that `mind-reduce --bisect` prints.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ outputs: %3
 
 const MIC2: &str = "mic@2\nT0 f32 1009\na x T0\na y T0\n- 0 1\nO 2\n";
 
-/// Flags of `mind-reduce` that the printed command needs too, and the module.
+/// Flags of `mind-reduce` that the printed command must repeat, and the module.
 const CALLS: &[(&str, &str, &str)] = &[
     ("m.core", CORE, "--pass-pipeline=canonicalize"),
     ("a module.core", CORE, "-O1"),
@@ -82,7 +82,7 @@ fn the_printed_command_runs() {
     let _ = std::fs::remove_dir_all(scratch);
 }
 
-/// Standard output of a command that must succeed.
+/// Returns the standard output of a command that must succeed.
 fn output(shell: &mut Shell<'_>, line: &str) -> String {
     let list = parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     let ran = shell.run(&list);

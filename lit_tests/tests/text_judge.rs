@@ -1,9 +1,9 @@
-//! The text of packages before mlmodelc-export, which prints it as Apple's compiler does: ours must be the same.
+//! Compares the text of packages with mlmodelc-export, which prints it like Apple's compiler.
 //!
-//! `MIND_MLMODELC` names its binary. Without it the group is reported as not run; `MIND_MLMODELC_REQUIRED=1` makes
-//! that a failure. What it prints in its own way is left out on both sides: the version, `buildInfo`, the names of
-//! constants and the order of parameters, which Apple's compiler puts in that of their names; and operations on
-//! compressed weights, whose arguments Apple's compiler prints as attributes. See docs/testing.md.
+//! `MIND_MLMODELC` names its binary. Without it the group is reported as not run; `MIND_MLMODELC_REQUIRED=1` makes that
+//! a failure. Known deviations are removed on both sides: the version, `buildInfo`, the names of constants and the
+//! order of parameters, which Apple's compiler sorts by name, and operations on compressed weights, whose arguments
+//! Apple's compiler prints as attributes. See docs/testing.md.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +43,7 @@ fn judged(binary: &str) -> Result<(), Failed> {
 fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
     let session = Session::default();
     let (mut same, mut refused, mut differ) = (0, 0, Vec::new());
-    // A list of one it prints as its element.
+    // It prints a list of one element as that element.
     let is_in_question = |op: &str| !op.starts_with("constexpr_") && op != "reshape_like";
     for program in programs().iter().filter(|own| is_in_question(own.op)) {
         for float in ["fp16", "fp32"] {
@@ -87,7 +87,7 @@ fn read(session: &Session, text: &str) -> Result<Graph, String> {
     Ok(g)
 }
 
-/// Returns the text that the judge makes of a package; `None` if it refuses it.
+/// Returns the judge's text of a package; `None` if it rejects the package.
 fn printed(
     binary: &str,
     folder: &Path,
@@ -113,7 +113,7 @@ fn printed(
     }
 }
 
-/// Returns the lines behind the program's attributes, without the names of constants and the order of parameters.
+/// Returns the lines after the program's attributes, without names of constants and without the order of parameters.
 fn compared(text: &str) -> Vec<String> {
     let body = text.split_once("\n{\n").map_or("", |(_, body)| body);
     let unordered = |line: &str| {

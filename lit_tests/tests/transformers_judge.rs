@@ -1,7 +1,8 @@
-//! Small models with random weights beside `transformers`.
+//! Compares small models with random weights with `transformers`.
 //!
 //! `MIND_TRANSFORMERS` names a Python with torch, transformers and safetensors. Without it the group is reported as not
-//! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers_counts.txt` lists the models; see docs/testing.md.
+//! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers_counts.txt` lists the models; see
+//! docs/testing.md.
 
 #[path = "transformers/audio.rs"]
 mod audio;
@@ -25,7 +26,7 @@ use mind_model::{Session, largest};
 
 use self::files::Files;
 
-/// The largest error that a logit may have, in units of the largest logit of a model.
+/// Maximum error of a logit, relative to the largest logit of a model.
 const MOST: f64 = 1e-5;
 
 fn main() {
@@ -103,11 +104,11 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the largest error of the logits of a model, in units of the largest one.
+/// Returns the largest error of the logits of a model, relative to the largest one.
 fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;
-    // With more room layers with a window keep what it reaches alone.
+    // Given more room, layers with a sliding window cache only their window.
     let mut layers = 0..model.config().num_layers;
     let has_window = layers.any(|layer| model.config().window(layer).is_some());
     let capacity = if has_window { 512 } else { 320 };

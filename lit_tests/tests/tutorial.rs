@@ -1,4 +1,4 @@
-//! The tutorial's programs: what the page shows of them is what they say and print.
+//! The tutorial's programs match the page: their source and their output.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ mod from_rust;
 #[path = "../../examples/tutorial.rs"]
 mod tutorial;
 
-/// A fenced block: what follows the fence, and its lines.
+/// A fenced block: its info string and its lines.
 struct Fence<'t> {
     head: &'t str,
     lines: Vec<&'t str>,
@@ -42,7 +42,7 @@ fn page() -> String {
     std::fs::read_to_string(root().join("docs/tutorial.md")).expect("the tutorial")
 }
 
-/// Pages whose Rust is inserted into a copy of the tree, compiled and run by `--test pages`, and one that shows
+/// Pages whose Rust code `--test pages` inserts into a copy of the tree, compiles and runs, and one page that shows
 /// single lines to insert.
 const INSERTED: [&str; 3] = ["add-a-pass.md", "add-an-op.md", "add-a-rule.md"];
 

@@ -9,7 +9,7 @@ use super::ShellError;
 use crate::diff;
 use crate::tool::CommandHost;
 
-/// The working folder and variables of a shell.
+/// The working directory and variables of a shell.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The working directory.

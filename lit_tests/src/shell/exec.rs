@@ -292,7 +292,7 @@ fn check_redirects(name: &str, builtin: Builtin, redirects: &[Redirect]) -> Resu
     }
 }
 
-/// Rejects `diff` without `-u`, because lit's output differs from ours.
+/// Rejects `diff` without `-u` if its output is read on, because the output of lit differs from ours.
 fn check_diff(argv: &[String], read_on: bool) -> Result<(), ShellError> {
     let unified = argv.iter().any(|flag| flag == "-u" || flag == "-U");
     if argv[0] == "diff" && read_on && !unified {

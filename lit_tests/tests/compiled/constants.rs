@@ -1,4 +1,4 @@
-//! Large constants, which programs read where the module has them.
+//! Large constants, which programs read from the module's memory.
 
 use mind_core::literal_constant;
 use mind_interp::{Extents, random_inputs};
@@ -9,7 +9,7 @@ use mind_ir::{Bytes, Graph, OpId};
 
 use super::Bench;
 
-/// Rows that are read as they are, a weight that is packed, one that is both, and one that is an output.
+/// Rows that are read in place, a weight that is packed, one that is both, and one that is an output.
 const TEXT: &str = "\
 %0 = Input {name=x} : tensor<f32[3, 512]>
 %1 = Input {name=packed} : tensor<f32[512, 520]>
@@ -23,8 +23,8 @@ const TEXT: &str = "\
 %9 = Mul (%8, %8)
 outputs: %7, %9, %3";
 
-/// Returns the module with all inputs but the first one made constants, drawn from `seed`, whose elements begin
-/// `offset` bytes after a cache line.
+/// Returns the module with all inputs except the first one replaced by constants, drawn from `seed`, whose elements
+/// start `offset` bytes after a cache line boundary.
 pub(super) fn with_constants(bench: &Bench, seed: u64, offset: usize) -> Graph {
     let mut g = bench.read(TEXT).expect("a module");
     let arrays = random_inputs(&g, seed, Extents::default()).expect("small arrays");
@@ -51,7 +51,7 @@ pub(super) fn with_constants(bench: &Bench, seed: u64, offset: usize) -> Graph {
     g
 }
 
-/// Returns a copy of `elements` that begins `offset` bytes after a multiple of 64.
+/// Returns a copy of `elements` that starts `offset` bytes after a multiple of 64.
 fn placed(elements: &[u8], offset: usize) -> Bytes {
     let mut room = vec![0; elements.len() + 128];
     let start = room.as_ptr().align_offset(64) + offset;

@@ -1,4 +1,4 @@
-//! Control flow: the same bits from the interpreter, from machine code and as C, and the same refusals.
+//! Control flow: the interpreter, machine code and C have the same results bit by bit, and the same errors.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use mind_interp::{Extents, random_inputs};
 
 use super::{BROKEN, Bench, Folder, check_as_c, in_parts, run_c};
 
-/// Each with how many draws of its inputs are run.
+/// Modules with the number of random inputs to run.
 pub(super) const MODULES: &[(&str, u64)] = &[
     // Both branches, with a weight that only one of them reads.
     (
@@ -16,7 +16,7 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %6 = MatMul (%4, %5)\n  yield: %6\n} {\n  args: %7, %8\n  %9 = Neg (%7)\n  yield: %9\n}\noutputs: %3",
         4,
     ),
-    // A loop whose number of steps an input says, with a product by a weight.
+    // A loop with a trip count from an input, and a product with a weight.
     (
         "%0 = Input {name=n} : tensor<i64[]>\n%1 = ConstI64 {value=7}\n%2 = Remainder (%0, %1)\n\
          %3 = ConstI64 {value=0}\n%4 = Input {name=x} : tensor<f32[3, 20]>\n\
@@ -26,7 +26,7 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %20 = Tanh (%19)\n  yield: %18, %20\n}\noutputs: %6, %7",
         6,
     ),
-    // Scans forward, and from the last slice to the first, along other axes; an even and an odd number of steps.
+    // Scans forward and in reverse along other axes, with an even and an odd number of steps.
     (
         "%0 = Input {name=h} : tensor<f16[3]>\n%1 = Input {name=a} : tensor<f16[3, 4]>\n\
          %2 = Input {name=b} : tensor<f16[5, 3]>\n\
@@ -36,14 +36,14 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %13 = Mul (%11, %12)\n  yield: %12, %13\n}\noutputs: %3, %4, %9, %10",
         2,
     ),
-    // No steps.
+    // A scan without steps.
     (
         "%0 = Input {name=h} : tensor<i32[3]>\n%1 = Input {name=a} : tensor<i32[0, 3]>\n\
          %2, %3 = Scan (%0, %1) {carried=1, scanned=1} {\n  args: %4, %5\n  %6 = Div (%4, %5)\n\
          \x20 yield: %6, %5\n}\noutputs: %2, %3",
         1,
     ),
-    // A choice in a loop in a scan, all with the same weight.
+    // A conditional in a loop in a scan, all with the same weight.
     (
         "%0 = Input {name=h} : tensor<f32[2, 6]>\n%1 = Input {name=a} : tensor<f32[3, 2, 6]>\n\
          %2 = Input {name=w, role=param} : tensor<f32[6, 6]>\n\
@@ -57,7 +57,7 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %36 = Tanh (%10)\n  yield: %36, %10\n}\noutputs: %3, %4",
         4,
     ),
-    // A division by a weight of zeros, in the branch that does not run, and in a loop that takes no step.
+    // A division by a weight of zeros, in the branch that does not run, and in a loop without steps.
     (
         "%0 = Input {name=p} : tensor<bool[]>\n%1 = Input {name=x} : tensor<i32[4]>\n%2 = Xor (%0, %0)\n\
          %3 = ConstTensor {data=[0, 0, 0, 0], dtype=i32, shape=[4]}\n%4 = If (%2, %1, %3) {\n  args: %5, %6\n\
@@ -69,7 +69,7 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %24 = Add (%23, %19)\n  yield: %24\n}\noutputs: %4, %15",
         2,
     ),
-    // Rows written in a body, at places that are in bounds and at places that are not.
+    // Rows written in a body, at indices in and out of bounds.
     (
         "%0 = Input {name=t} : tensor<f32[4, 2]>\n%1 = Input {name=i} : tensor<i64[3, 1, 1]>\n\
          %2 = Input {name=u} : tensor<f32[1, 2]>\n%3 = Scan (%0, %1, %2) {carried=1, scanned=1} {\n  args: %4, %5, %6\n\
@@ -82,7 +82,7 @@ pub(super) const MODULES: &[(&str, u64)] = &[
          \x20 %7 = ScatterNd (%4, %5, %6) {kind=add}\n  yield: %7\n}\noutputs: %3",
         3,
     ),
-    // An index in a body that is out of bounds in most draws.
+    // An index in a body that is out of bounds for most inputs.
     (
         "%0 = Input {name=t} : tensor<f32[4, 2]>\n%1 = Input {name=i} : tensor<i64[3, 1]>\n%2 = ConstF32 {value=0.0}\n\
          %3 = BroadcastTo (%2) {shape=[1, 2]}\n%4 = Scan (%3, %1, %0) {carried=1, scanned=1} {\n  args: %5, %6, %7\n\

@@ -1,4 +1,4 @@
-//! Programs that were kept on disk: the same code and the same bits as those that are compiled.
+//! Programs from the disk cache have the same code and the same results as newly compiled ones.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use mind_vir::target::Isa;
 
 use super::{Bench, Folder, constants, control, draw, execute, in_parts, same};
 
-/// How many modules are drawn.
+/// The number of random modules.
 const MODULES: u64 = 60;
 
-/// Engines over one cache: what the first one compiles, the second one finds.
+/// Engines that share a cache, so that the second one finds the programs of the first one.
 struct Engines {
     cache: Arc<CompileCache>,
     engine: Arc<Engine>,
@@ -35,11 +35,11 @@ impl Engines {
         }
     }
 
-    /// Compiles a module twice; the second time everything is found.
+    /// Compiles a module twice; the second time everything must be cached.
     ///
     /// # Errors
     ///
-    /// What is different.
+    /// The first difference.
     fn check(&self, g: &Graph, arrays: &Arrays) -> Result<(), String> {
         let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
         let expected = run(g, &bound, &Default::default());
@@ -89,7 +89,7 @@ fn control_flow_and_large_constants_that_were_kept() {
     let engines = Engines::new(&folder);
     let control = control::MODULES.iter();
     let control = control.map(|(text, _)| bench.read(text).expect("a module"));
-    // Two that differ in the elements of constants alone.
+    // Two modules that differ only in the elements of constants.
     let constants = [1, 2].map(|seed| constants::with_constants(&bench, seed, 0));
     let modules = control.chain(constants);
     for (at, g) in modules.enumerate() {

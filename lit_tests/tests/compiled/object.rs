@@ -1,4 +1,5 @@
-//! Modules as object files, linked with a program in C: the bits of the interpreter on every instruction set, and its refusals.
+//! Modules as object files, linked with a C program: the results and errors of the interpreter on every instruction
+//! set.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +18,15 @@ use mind_vir::target::Isa;
 use super::control::MODULES;
 use super::{AS_C, BROKEN, Bench, Folder, draw, run_linked, same, text};
 
-/// How many drawn modules are linked.
+/// The number of random modules that are linked.
 const DRAWN: u64 = 10;
 
-/// How what a module is refused with begins, and the part of it if that is an op that only the compiler evaluates.
+/// The beginning of the error for a module without an object file, and the part of it for an op that only the compiler
+/// evaluates.
 const REFUSED: &str = "there is no object file";
 const NO_KERNEL: &str = "it has no kernel";
 
-/// The arguments of the C program: `guarded` is memory followed by a page without access.
+/// The preamble of the C program: `guarded` allocates memory followed by an inaccessible page.
 const GUARDED: &str = "#define _DEFAULT_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
     #include <sys/mman.h>\n#include <unistd.h>\nstatic unsigned char *guarded(size_t bytes)\n{\n    \
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;\n    \
@@ -33,21 +35,21 @@ const GUARDED: &str = "#define _DEFAULT_SOURCE\n#include <stdio.h>\n#include <st
     if (start == MAP_FAILED || mprotect(start + whole, page, PROT_NONE)) exit(125);\n    \
     return start + whole - bytes;\n}\n";
 
-/// What functions of a file begin at multiples of.
+/// The alignment of functions in a file.
 const ALIGN: usize = 64;
 
 /// An object file of a test.
 #[derive(Clone)]
 struct File {
-    /// What its functions begin with.
+    /// The prefix of its functions.
     name: String,
-    /// The instruction sets that it is for.
+    /// The instruction sets that it supports.
     isas: Vec<Isa>,
-    /// Whether it has the code for processors with VNNI.
+    /// Whether it has code for processors with VNNI.
     has_vnni: bool,
 }
 
-/// Files for each instruction set alone, with and without its extensions, and for all.
+/// Returns files for single instruction sets, with and without extensions, and one file for all.
 fn files() -> Vec<File> {
     let available = Isa::ALL.into_iter().filter(|isa| isa.is_available());
     let file = |name: String, isas: &[Isa], has_vnni| File {
@@ -65,14 +67,14 @@ fn files() -> Vec<File> {
     files
 }
 
-/// Returns the bytes of a value.
+/// Returns the size of a value in bytes.
 fn bytes(g: &Graph, value: ValueId) -> usize {
     let ty = g.ty(value);
     ty.count().expect("known extents") as usize * ty.dtype.size()
 }
 
-/// Returns a program in C that reads the inputs of `g` from stdin in the order of their declarations, runs each of
-/// `files`, and writes the outputs, which must be the same bytes.
+/// Returns a C program that reads the inputs of `g` from stdin in the order of their declarations, runs each of
+/// `files`, and writes the outputs, which must be identical.
 fn program(g: &Graph, files: &[File]) -> String {
     let (mut text, mut reads) = (GUARDED.to_owned(), String::new());
     let (mut inputs, mut weights) = (Vec::new(), Vec::new());
@@ -161,11 +163,12 @@ fn object(
     emit_object(&low, None, &config).map_err(|why| format!("{REFUSED}: {why}"))
 }
 
-/// Returns the outputs of a module as object files, which all compute the same.
+/// Returns the outputs of a module from its object files, which must all agree.
 ///
 /// # Errors
 ///
-/// What it is refused with; the status that the functions return; a program that cannot be linked, or breaks.
+/// Why there is no object file, the status that the functions return, or a program that cannot be linked or ends
+/// abnormally.
 pub(super) fn run_as_objects(
     bench: &Bench,
     g: &Graph,
@@ -186,11 +189,11 @@ pub(super) fn run_as_objects(
     run_linked(&program(g, &files), &objects, g, arrays, folder)
 }
 
-/// Compares a module as object files with what it means; `false` if it has no object file.
+/// Compares the object files of a module with the interpreter; returns `false` if it has no object file.
 ///
 /// # Errors
 ///
-/// The first difference; a program that cannot be linked, or breaks.
+/// The first difference, or a program that cannot be linked or ends abnormally.
 pub(super) fn check(
     bench: &Bench,
     g: &Graph,
@@ -201,7 +204,7 @@ pub(super) fn check(
     let expected = run(g, &bound, &RunConfig::default());
     let found = run_as_objects(bench, g, arrays, folder);
     match &found {
-        // An index that is out of bounds in every run is found when lowering.
+        // An index that is always out of bounds is reported by the lowering.
         Err(why) if why.starts_with(REFUSED) => {
             match why.contains(NO_KERNEL) || expected.is_err() {
                 true => Ok(false),
@@ -262,7 +265,7 @@ fn a_shared_library_runs_in_this_process() {
     let object = object_file(&bench.session, g.clone(), &ObjectConfig::default());
     let (file, library) = (folder.0.join("module.o"), folder.0.join("module.so"));
     std::fs::write(&file, object.expect("an object file").bytes).expect("a file");
-    // A relocation in the code would be an error, as would be a stack that can be executed.
+    // The linker must reject relocations in the code, and an executable stack.
     let linked = std::process::Command::new("cc")
         .args(["-shared", "-Wl,-z,text,--fatal-warnings", "-o"])
         .args([&library, &file])
@@ -274,7 +277,7 @@ fn a_shared_library_runs_in_this_process() {
     let [x, w] = ["x", "w"].map(|name| arrays[name].buffer().to_bytes());
     let mut y = vec![0u8; bytes(&g, g.outputs()[0])];
     let library = std::ffi::CString::new(library.to_str().expect("a path")).expect("a path");
-    // SAFETY: the header of the library declares functions of these types; arrays have the bytes that it says.
+    // SAFETY: the header of the library declares functions of these types, and the arrays have the declared sizes.
     let statuses = unsafe {
         let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
         assert!(!library.is_null(), "it cannot be loaded");
@@ -306,7 +309,7 @@ fn a_shared_library_runs_in_this_process() {
     assert_eq!(y, expected[0].buffer().to_bytes());
 }
 
-/// Products of bytes: of matrices, of a convolution, of blocks, and in a loop.
+/// Byte products: of matrices, in a convolution, of blocks, and in a loop.
 const PRODUCTS_OF_BYTES: [&str; 4] = [
     "%0 = Input {name=x} : tensor<u8[5, 70]>\n%1 = Input {name=w, role=param} : tensor<i8[70, 33]>\n\
      %2 = DotGeneral (%0, %1) {lhs_contract=[1], rhs_contract=[0], dtype=i32}\n%3 = Add (%2, %2)\noutputs: %3",
@@ -354,7 +357,7 @@ fn products_of_bytes_have_code_for_processors_with_vnni() {
         &file(PRODUCTS_OF_BYTES[0], &[Isa::Avx2]),
         "avx2 with VNNI, avx2",
     );
-    // The instruction is in the file with the code for these processors, and in no other.
+    // The instruction occurs only in the file with code for these processors.
     for text in PRODUCTS_OF_BYTES {
         let g = bench.read(text).expect("a module");
         for has_vnni in [false, true] {
@@ -370,7 +373,7 @@ fn products_of_bytes_have_code_for_processors_with_vnni() {
             assert_eq!(found, has_vnni, "{text}");
         }
     }
-    // Bytes that nothing multiplies, and products of other numbers.
+    // Bytes without a product, and products of other dtypes.
     let bytes = "%0 = Input {name=x} : tensor<u8[5, 70]>\n%1 = Sum (%0) {axes=[0]}\noutputs: %1";
     for text in [bytes, AS_C[1]] {
         says(&file(text, all), "avx512, avx2, portable");

@@ -1,4 +1,4 @@
-//! What has no kernel, written as C and as object files: the bits of the interpreter, and the status of what goes wrong.
+//! Ops without a kernel as C and as object files: the results of the interpreter, and the status of errors.
 
 use mind_driver::engine::c_text;
 use mind_interp::{Extents, random_inputs, special_inputs};
@@ -8,8 +8,8 @@ use mind_jit::program::emit_c;
 
 use super::{Bench, Folder, check_as_c, object, run_as_c};
 
-/// Compares a module as C, and as object files, with what it means, on random numbers, and on zeros of both signs, NaNs and elements that are
-/// equal.
+/// Compares a module as C and as object files with the interpreter, on random numbers, and on zeros of both signs, NaNs
+/// and equal elements.
 fn check(bench: &Bench, text: &str, folder: &Folder) {
     let g = bench
         .read(text)
@@ -55,7 +55,7 @@ fn sorts() {
 fn few_of_many_are_sorted() {
     let (bench, folder) = (Bench::new(), Folder::new("few-as-c"));
     for dtype in [DType::F32, DType::F16, DType::I64, DType::Bool] {
-        // Rows that ascend, in which each element comes before all others or after them, and rows that do not.
+        // Sorted rows in which each element comes before or after all others, and unsorted rows.
         let text = format!(
             "%0 = Input {{name=x}} : tensor<{dtype}[2, 700, 3]>\n%1, %2 = TopK (%0) {{axis=1, k=3}}\n\
              %3, %4 = TopK (%0) {{axis=1, k=1, largest=false}}\n%5, %6 = TopK (%0) {{axis=1, k=143}}\n\
@@ -90,7 +90,7 @@ fn rows_are_sorted_by_several_threads() {
 fn scatters() {
     let (bench, folder) = (Bench::new(), Folder::new("scatters-as-c"));
     for &dtype in DType::ALL {
-        // Indices from -2 to 2, more of them than places.
+        // Indices from -2 to 2, more of them than positions.
         let mut inputs = vec![
             input("x", dtype, &[3, 4]),
             input("u", dtype, &[2, 7]),
@@ -124,7 +124,7 @@ fn scatters() {
                 format!("ScatterNd (%0, %10, %3) {{kind={kind}, bounds=clamp}}"),
             ]);
         }
-        // Indices of slices without elements may be any.
+        // Slices without elements may have any indices.
         ops.push("ScatterNd (%11, %13, %12)".to_owned());
         check(&bench, &module(&inputs, &ops), &folder);
     }
@@ -149,7 +149,7 @@ fn samples_of_images() {
         for mode in ["nearest", "linear", "cubic"] {
             for coordinates in ["half_pixel", "align_corners", "pixel"] {
                 for padding in ["constant, fill=0.3", "border", "reflect", "symmetric"] {
-                    // Another of the images for each dtype.
+                    // Another image for each dtype.
                     let image = (ops.len() + at) % operands.len();
                     let layout = if image == 0 { "nhwc" } else { "nchw" };
                     ops.push(format!(
@@ -193,7 +193,7 @@ fn largest_places_under_large_windows() {
     }
 }
 
-/// Returns the status that the C of a module ends with, as its object files do, or `None` if they end well.
+/// Returns the error status of the module as C, which its object files must share; `None` on success.
 fn status(bench: &Bench, text: &str, given: &[(&str, Tensor)], folder: &Folder) -> Option<String> {
     let g = bench
         .read(text)
@@ -237,7 +237,7 @@ fn an_index_out_of_bounds_is_a_status() {
         let found = status(&bench, &elements(bounds), &given, &folder);
         assert_eq!(found, expected, "{bounds} {indices:?}");
     }
-    // There is no place to move an index to.
+    // An empty axis has no position to clamp an index to.
     let empty = "%0 = Input {name=x} : tensor<f32[0]>\n%1 = Input {name=i} : tensor<i64[2]>\n\
                  %2 = Input {name=u} : tensor<f32[2]>\n%3 = ScatterElements (%0, %1, %2) {bounds=clamp}\noutputs: %3";
     let given = [("i", Tensor::of(vec![2], vec![0i64, 0]))];

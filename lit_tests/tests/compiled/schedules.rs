@@ -1,5 +1,5 @@
-//! The schedule in the module is what runs: another value of an attribute is other code, or another division of the
-//! work, and the same bits; what cannot run is refused with the reason.
+//! The schedule in a module determines the code: another value of an attribute gives other code or another division of
+//! the work, but the same results. Schedules that cannot run are rejected with the reason.
 
 use mind_driver::formats::Format;
 use mind_driver::session::PASSES;
@@ -16,7 +16,7 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use super::{Bench, Folder, engines, execute, run_c, same, text};
 
-/// A kernel whose schedule stands in the place of `@`, one schedule, and others.
+/// A kernel with `@` for its schedule, a schedule, and other schedules.
 struct Row {
     module: &'static str,
     schedule: &'static str,
@@ -52,7 +52,7 @@ const FILTERS: &str = "%0 = Input {name=x} : tensor<f32[1, 9, 10, 3]>\n\
 const SLIDE: &str = "%0 = Input {name=x} : tensor<f32[2, 9, 10, 40]>\n%1 = Input {name=f} : tensor<f32[1, 3, 3, 40]>\n\
     %2 = loops.slide (%0, %1) {at=[-1], base=[1, 1, 1, 1], dilations=[1, 1, 2, 1], kind=multiply, low=[0, 1, 2, 0], \
     positions=[2, 9, 10, 40], strides=[1, 1, 1, 1], window=[1, 3, 3, 1], @}\noutputs: %2";
-/// `@` is the schedule of the block; [`inside`] moves it to a kernel in it.
+/// `@` is the schedule of the block; [`inside`] moves it to a kernel in the block.
 const BLOCK: &str = "%0 = Input {name=q} : tensor<f32[2, 48, 16]>\n%1 = Input {name=k} : tensor<f32[2, 16, 48]>\n\
     %2 = Input {name=v} : tensor<f32[2, 48, 24]>\n\
     %3 = loops.block (%0, %1, %2) {at=[-1], @} {\n  args: %4, %5, %6\n  \
@@ -189,7 +189,8 @@ const TABLE: &[Row] = &[
     },
 ];
 
-/// Returns the module with a schedule in its place: that of the kernel itself, and after a word one of a kernel inside.
+/// Returns the module with a schedule inserted: that of the kernel itself, followed by words with schedules of inner
+/// kernels.
 fn scheduled(module: &str, schedule: &str) -> String {
     let mut own = schedule;
     let mut module = module.to_owned();
@@ -203,7 +204,7 @@ fn scheduled(module: &str, schedule: &str) -> String {
     module.replace('@', own)
 }
 
-/// What is made of a module on an instruction set.
+/// The code and tasks of a module on an instruction set.
 #[derive(PartialEq, Eq)]
 struct Made {
     code: String,
@@ -225,13 +226,13 @@ impl Made {
         })
     }
 
-    /// Returns whether the tasks differ, or are not known here.
+    /// Returns whether the tasks differ or are unknown here.
     fn may_have_other_steps(&self, other: &Made) -> bool {
         self.steps.is_none() || self.steps != other.steps
     }
 }
 
-/// Runs a module at loops level on every engine and, if `folder` is given, as C.
+/// Runs a module at loops level on every engine and as C, and compares the results with the interpreter.
 fn check(bench: &Bench, g: &Graph, arrays: &Arrays, folder: &Folder) -> Result<(), String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     let expected = run(g, &bound, &Default::default());
@@ -285,7 +286,7 @@ fn another_schedule_is_other_code_and_the_same_bits() {
     }
 }
 
-/// Returns whether two schedules differ in the least size of a task alone, which no kernel depends on unless it is that
+/// Returns whether two schedules differ only in the minimum task size, on which code does not depend unless it is that
 /// of vectors.
 fn tile_alone(one: &str, other: &str) -> bool {
     let without = |schedule: &str| {
@@ -296,7 +297,7 @@ fn tile_alone(one: &str, other: &str) -> bool {
     without(one).is_some() && without(one) == without(other)
 }
 
-/// Kernels that cannot run as their schedule says, and a part of the reason.
+/// Kernels that cannot run with their schedule, and a part of the reason.
 const REFUSED: &[(&str, &str, &str)] = &[
     (
         SLIDE,
@@ -381,7 +382,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Why a module is not verified, or has no program.
+/// Returns why a module does not verify or has no program.
 fn refused(bench: &Bench, text: &str) -> String {
     let parsed = bench
         .session
@@ -398,7 +399,7 @@ fn refused(bench: &Bench, text: &str) -> String {
         let program = engine.program(&g).err();
         program.map(|found| format!("{found:?}"))
     });
-    // All instruction sets refuse it, and so does C.
+    // All instruction sets reject it, and so does C.
     let first = reasons.next().flatten().unwrap_or_default();
     let all = reasons.all(|reason| reason.is_some());
     if all && emit_c(&g, "module", true).is_err() {
@@ -471,7 +472,7 @@ const SOFTMAX: &str = "%0 = Input {name=x} : tensor<f32[40, 300]>\n%1 = Softmax 
 const SUM: &str =
     "%0 = Input {name=x} : tensor<f32[70, 256]>\n%1 = Sum (%0) {axes=[0]}\noutputs: %1";
 
-/// Options of the lowering, and the modules with a kernel that each applies to.
+/// Options of the lowering, with modules that contain a kernel each applies to.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("tile=512", &[EXP, SOFTMAX]),
     ("unroll=1", &[EXP, SOFTMAX, SUM, ATTENTION]),

@@ -1,5 +1,5 @@
-//! Every function of one and of two floats on the grid of special values: the interpreter against references to 256 bits,
-//! compiled code and C against the interpreter.
+//! All unary and binary float functions on a grid of special values: the interpreter compared with 256-bit references,
+//! and compiled code and C compared with the interpreter.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
@@ -41,7 +41,7 @@ fn special(dtype: DType, shape: &[usize]) -> Tensor {
     }, else unreachable!("a float dtype"))
 }
 
-/// Returns the elements of a tensor as `f64`, a truth value as 0 or 1.
+/// Returns the elements of a tensor as `f64`; booleans are 0 and 1.
 fn numbers(tensor: &Tensor) -> Vec<f64> {
     match tensor.dtype() {
         DType::Bool => {
@@ -54,7 +54,7 @@ fn numbers(tensor: &Tensor) -> Vec<f64> {
     }
 }
 
-/// Returns a module that computes every function of `arity` floats, with its inputs.
+/// Returns a module that computes every function of `arity` floats, and its inputs.
 fn grid(dtype: DType, functions: &[(ScalarFn, String)], arity: usize) -> (String, Arrays) {
     let count = values(dtype).len();
     let mut arrays = Arrays::new();

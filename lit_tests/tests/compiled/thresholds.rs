@@ -1,19 +1,19 @@
-//! Every op that a lowering treats by its size, below and above each size where that changes: lists of places that become
-//! constants, taps that are written out, ops of one kernel, results that pass by the caches, pieces that threads share.
+//! Every op whose lowering depends on a size, tested below and above each threshold: index lists that become constants,
+//! unrolled taps, ops of one kernel, non-temporal stores, pieces that threads share.
 
 use mind_driver::engine::c_text;
 use mind_interp::{Extents, RunConfig, bind, random_inputs, run};
 
 use super::{Bench, Folder, run_c, same};
 
-/// Lengths up to which something is written out or listed: lanes of a reduction, weights that are kept apart, windows that are
-/// padded.
+/// Thresholds of lengths up to which something is unrolled or listed: lanes of a reduction, weights that are kept
+/// separately, windows that are padded.
 const LENGTHS: [usize; 3] = [1 << 6, 1 << 12, 1 << 16];
 
-/// The longest list of places that a lowering makes a constant.
+/// Maximum length of an index list that a lowering makes a constant.
 const LISTED: usize = 1 << 22;
 
-/// Ops over a list of length `n`.
+/// Returns ops over a list of length `n`.
 fn over_a_list(n: usize) -> Vec<String> {
     let half = n / 2;
     let list = format!("i8[{n}]");
@@ -45,12 +45,12 @@ fn over_a_list(n: usize) -> Vec<String> {
     all
 }
 
-/// Returns an op over one input.
+/// Returns an op with one input.
 fn of(ty: &str, op: &str) -> String {
     format!("%0 = Input {{name=x}} : tensor<{ty}>\n%1 = {op}\noutputs: %1")
 }
 
-/// Ops that are lowered by a list as long as an extent, here `n`.
+/// Returns ops that are lowered with an index list as long as an extent, here `n`.
 fn listed(n: usize) -> Vec<String> {
     let (before, blocks) = (n - 1, n / 3 + 1);
     let list = format!("i8[{n}]");
@@ -89,7 +89,7 @@ fn listed(n: usize) -> Vec<String> {
     ]
 }
 
-/// Ops whose lowering counts something else than elements: `count` taps, phases or ops.
+/// Returns ops whose lowering depends on another count than elements: `count` taps, phases or ops.
 fn over_a_count(count: usize) -> Vec<String> {
     let (length, filter) = (2 * count + 3, count);
     let mut chain = "%0 = Input {name=x} : tensor<f32[5]>\n".to_owned();
@@ -120,7 +120,7 @@ fn over_a_count(count: usize) -> Vec<String> {
     ]
 }
 
-/// Checks a module in the interpreter and compiled; as C too, which either computes the same or names the op that it lacks.
+/// Checks a module in the interpreter and compiled. As C, it must compute the same or report the unsupported op.
 fn check(bench: &Bench, text: &str, as_c: Option<&Folder>) {
     let g = bench
         .read(text)
@@ -157,7 +157,7 @@ fn lists_of_every_length_where_a_lowering_changes() {
 #[test]
 fn lists_that_are_too_long_for_a_constant() {
     let (mut bench, folder) = (Bench::new(), Folder::new("thresholds"));
-    // The others differ in their kernels, and lists are made before these.
+    // One engine is enough, because the others differ only in kernels, and lists are made before these.
     bench.engines.truncate(1);
     for text in listed(LISTED + 1) {
         check(&bench, &text, Some(&folder));

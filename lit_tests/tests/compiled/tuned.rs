@@ -1,4 +1,4 @@
-//! Schedules that are chosen by measuring: any of them is the same bits, and what was chosen is kept.
+//! Autotuned schedules: each gives the same results, and the selected ones are cached.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use mind_vir::target::Isa;
 
 use super::{Bench, Folder, draw, execute, lower, same};
 
-/// How many modules are drawn.
+/// The number of random modules.
 const MODULES: u64 = 12;
 
-/// A product, rows and columns that are reduced, a block, a convolution, a window that slides, and a loop.
+/// A product, reduced rows and columns, a block, a convolution, a sliding window, and a loop.
 const KINDS: &[&str] = &[
     "%0 = Input {name=x} : tensor<f32[20, 30]>\n%1 = Input {name=w, role=param} : tensor<f32[30, 40]>\n\
      %2 = MatMul (%0, %1)\n%3 = Gelu (%2)\n%4 = Softmax (%3)\n%5 = Sum (%4) {axes=[0]}\noutputs: %4, %5",
@@ -31,11 +31,11 @@ const KINDS: &[&str] = &[
      outputs: %2",
 ];
 
-/// Returns a tuner whose stopwatch finds candidate `favourite` of every kernel the fastest.
+/// Returns a tuner whose stopwatch reports candidate `favourite` of every kernel as the fastest.
 fn favouring(favourite: usize) -> Arc<Tuner> {
     let time = move |number: Option<usize>, work: &mut dyn FnMut()| {
         work();
-        // So long that one run is enough.
+        // Long enough that a single run is sufficient.
         let is_best = number == Some(favourite);
         Duration::from_secs(if is_best { 1 } else { 2 })
     };
@@ -52,7 +52,7 @@ fn engine(tuner: &Arc<Tuner>, cache: Option<&Arc<CompileCache>>) -> Engine {
     Engine::new(&config).expect("this machine")
 }
 
-/// Each kernel with each other schedule that it can have, one at a time.
+/// Checks each kernel with each alternative schedule, one at a time.
 fn check_alternatives(bench: &Bench, g: &Graph, arrays: &Arrays) -> Result<usize, String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     let expected = run(g, &bound, &Default::default());
@@ -147,12 +147,12 @@ fn what_was_chosen_is_kept_for_the_module_and_for_others_with_the_same_kernel() 
     };
     let (code, choices, measured) = compile(product("", "w"), 2);
     assert!(measured > 2 && choices.len() == 1, "{choices:?}");
-    // The second start measures nothing and says the same, whatever its clock would have found.
+    // The second start measures nothing and selects the same, regardless of the clock.
     assert_eq!(
         compile(product("", "w"), 4),
         (code.clone(), choices.clone(), 0)
     );
-    // Another module with the same kernel, which stands elsewhere.
+    // Another module with the same kernel at another position.
     let (other, moved, measured) = compile(product("# A comment.\n", "v"), 4);
     assert_eq!((other == code, measured), (true, 0));
     assert_eq!(
@@ -161,7 +161,7 @@ fn what_was_chosen_is_kept_for_the_module_and_for_others_with_the_same_kernel() 
     );
     let stats = cache.stats();
     assert_eq!((stats.programs, stats.found), (2, 1));
-    // Without a tuner, and for another instruction set, the module is another program.
+    // Without a tuner, and for another instruction set, the program is different.
     let plain = Engine::new(&Config {
         cache: Some(cache.clone()),
         threads: NonZero::new(2),
@@ -193,6 +193,6 @@ fn no_more_candidates_are_measured_than_are_allowed() {
     let tuner = Arc::new(Tuner::with_stopwatch(3, Box::new(time)));
     let g = bench.read(KINDS[0]).expect("a module");
     engine(&tuner, None).compile(g).expect("it has kernels");
-    // All take as long as the default, so that nothing is changed.
+    // All candidates take as long as the default, so the default stays.
     assert_eq!((tuner.measured(), tuner.choices()), (3, Vec::new()));
 }

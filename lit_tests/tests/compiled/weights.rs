@@ -1,12 +1,12 @@
-//! What programs make of their weights once.
+//! Preprocessing of weights.
 
 use mind_interp::{Extents, bind, random_inputs};
 use mind_jit::program::BoundProgram;
 
 use super::Bench;
 
-/// Of two weights, five values on the way to one that runs read; two live at once, and one is read twice. Runs read one of
-/// those that others are made of.
+/// Five intermediate values are computed from two weights, up to one that is read at run time. Two are live at the same
+/// time, one is read twice, and one that others are computed from is also read at run time.
 const TEXT: &str = "\
 %0 = Input {name=x} : tensor<f32[3, 64]>
 %1 = Input {name=a, role=param} : tensor<f32[64, 64]>
@@ -22,14 +22,15 @@ const TEXT: &str = "\
 %11 = MatMul (%10, %5)
 outputs: %11";
 
-/// The weight is transposed, and read as words of four bytes, before it is packed.
+/// The weight is transposed, and read as 4-byte words before it is packed.
 const BYTES: &str = "\
 %0 = Input {name=x} : tensor<u8[5, 128]>
 %1 = Input {name=w, role=param} : tensor<i8[128, 96]>
 %2 = DotGeneral (%0, %1) {lhs_contract=[1], rhs_contract=[0], dtype=i32}
 outputs: %2";
 
-/// Bytes that the programs of this machine's engines keep of the weights of a module, whose results are checked.
+/// Returns the number of bytes that the program of each engine keeps for the weights of a module, after checking its
+/// results.
 fn kept(text: &str) -> Vec<usize> {
     let bench = Bench::new();
     let g = bench.read(text).expect("a module");
@@ -53,7 +54,7 @@ fn values_on_the_way_to_what_runs_read_are_not_kept() {
     for bytes in kept(TEXT) {
         assert_eq!(bytes, 2 * MATRIX);
     }
-    // Where no instruction multiplies bytes, panels are of words of two.
+    // Without an instruction for byte products, panels have words of two elements.
     for bytes in kept(BYTES) {
         assert!([128 * 96, 2 * 128 * 96].contains(&bytes), "{bytes}");
     }

@@ -1,4 +1,4 @@
-//! Packages that are imported, optimised and written again.
+//! Packages that are imported, optimised and exported again.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::Packages;
 use crate::package::{first, read_back};
 
 impl Packages<'_> {
-    /// Reads the package of a program, imports and optimises it, and writes the package of the result.
+    /// Reads the package of a program, imports and optimises it, and exports the result as a package.
     pub(crate) fn again(
         &mut self,
         name: &str,
@@ -24,7 +24,7 @@ impl Packages<'_> {
     ) -> Result<(), String> {
         let mut low = low.clone();
         mind_mil::names::assign_names(&mut low);
-        // A program that is not read back is reported where its package is added.
+        // A program that cannot be read back was reported when its package was added.
         let Some(Ok(mut g)) = read_back(&low) else {
             return Ok(());
         };

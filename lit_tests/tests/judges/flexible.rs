@@ -1,4 +1,4 @@
-//! Modules whose dimensions stay open in a package, as ranges or as lists.
+//! Packages with flexible shapes, as ranges or as lists.
 
 use mind_driver::formats::Format;
 use mind_interp::{Extents as Dims, random_inputs};
@@ -9,14 +9,14 @@ use mind_to_mil::{Config, Extents, Layout};
 
 use crate::{Arrays, Packages};
 
-/// A module, the extents that its dimensions take, and how the description must put them, input by input.
+/// A module, the extents of its dimensions, and the expected description of each input.
 struct Open {
     source: &'static str,
     extents: &'static [(&'static str, &'static str)],
     described: &'static [&'static str],
 }
 
-/// Each says an input alone, inputs that share a dimension, inputs with one of their own, or both.
+/// Modules with a single input, with inputs that share a dimension, with inputs that have their own, and with both.
 const MODULES: &[Open] = &[
     Open {
         source: SOFTMAX,
@@ -112,7 +112,7 @@ outputs: %2
 ";
 
 impl Packages<'_> {
-    /// Modules with open dimensions, run at the last extent of each.
+    /// Adds modules with flexible dimensions, run at the last extent of each.
     pub(crate) fn flexible(&mut self) -> Result<(), String> {
         for (at, open) in MODULES.iter().enumerate() {
             let Some((_, g)) = self.read(open.source, Some(Format::Core)) else {
@@ -140,7 +140,7 @@ impl Packages<'_> {
                         if several && opset < Opset::Ios18 {
                             continue;
                         } else {
-                            return Err(format!("{name} is no package\n{}", open.source));
+                            return Err(format!("{name} is not a package\n{}", open.source));
                         }
                     };
                     judged.shapes = open.described.iter().map(|&line| line.into()).collect();
@@ -151,7 +151,7 @@ impl Packages<'_> {
     }
 }
 
-/// `1..32`, or `4,8`.
+/// Parses `1..32` or `4,8`.
 fn extents(text: &str) -> Extents {
     let number = |text: &str| text.parse().expect("an extent");
     match text.split_once("..") {
@@ -160,7 +160,7 @@ fn extents(text: &str) -> Extents {
     }
 }
 
-/// Arrays in the last shape of each dimension.
+/// Returns arrays with the last extent of each dimension.
 fn last(g: &Graph, open: &Open) -> Option<Arrays> {
     let pairs = open.extents.iter().filter_map(|(name, text)| {
         let (_, extent) = text.rsplit_once(['.', ','])?;

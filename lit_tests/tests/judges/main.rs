@@ -1,8 +1,8 @@
-//! Packages before coremltools: it must load every one, and infer the numbers that the interpreter computes.
+//! Compares packages with coremltools: it must load each one and infer the numbers that the interpreter computes.
 //!
-//! `MIND_COREMLTOOLS` names a Python that has it. Without it the group is reported as not run;
-//! `MIND_COREMLTOOLS_REQUIRED=1` makes that a failure. `INSTA_UPDATE=always` records what it infers for the programs of
-//! one op each. See docs/testing.md.
+//! `MIND_COREMLTOOLS` names a Python with the package. Without it the group is reported as not run;
+//! `MIND_COREMLTOOLS_REQUIRED=1` makes that a failure. `INSTA_UPDATE=always` records the inferred types of the programs
+//! with one op each. See docs/testing.md.
 
 mod again;
 #[path = "../mil_round_trip/drawn.rs"]
@@ -39,22 +39,22 @@ use mind_to_mil::{Config, Layout};
 use optimiser::Optimiser;
 use package::{read_back, results, same_bits};
 
-/// How far coremltools, which computes in NumPy's halves op by op, may be from the interpreter, in parts of the
-/// largest element of a result.
+/// Maximum difference between the interpreter and coremltools, which computes in NumPy's float16 op by op, relative to
+/// the largest element of a result.
 const ERROR: f64 = 2e-2;
-/// The judge, as a program for Python.
+/// The judge, a Python program.
 const JUDGE: &str = include_str!("../coremltools_judge.py");
-/// What the judge inferred for the programs of one op each.
+/// The recorded results of the judge for the programs with one op each.
 const RECORD: &str = "../dialects/mind-mil/tests/signatures/inferred.json";
-/// What coremltools raises at packages that are right, and why.
+/// Errors that coremltools raises for correct packages, with the reason.
 const FAULTS: [(&str, &str); 1] = [(
     "Types should have zero-rank ndarray input",
     "it infers symbols for the elements of small concatenations and cannot take one of them out",
 )];
-/// Programs without a package, or with one that computes other numbers, with the reason: tests of the package onnx, and
-/// programs that are imported and written again.
+/// Programs without a package, or with a package that computes other numbers, with the reason: tests of the package
+/// onnx, and programs that are imported and exported again.
 const NOT_PASSED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judges/not_passed.txt");
-/// How many modules are drawn.
+/// The number of random modules.
 const DRAWN: u64 = 300;
 
 fn main() {
@@ -77,15 +77,15 @@ fn main() {
     libtest_mimic::run(&arguments, vec![trial]).exit();
 }
 
-/// What a package was made of, and what its program computes, where it can be run.
+/// The source of a package and the results of its program, if it can be run.
 struct Judged {
-    /// Where the program comes from, for the counts.
+    /// The origin of the program, for the counts.
     group: &'static str,
     source: String,
     results: Option<Vec<Tensor>>,
-    /// Whether coremltools infers its values wrongly.
+    /// Whether coremltools infers its values incorrectly.
     is_wrongly_inferred: bool,
-    /// What its description must say of the shapes that inputs take, where they take several.
+    /// The expected description of input shapes, if they are flexible.
     shapes: Vec<String>,
 }
 
@@ -192,7 +192,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns whether a refusal is a fault of coremltools itself; each is shown.
+/// Returns whether an error is a fault of coremltools itself; each is shown.
 fn is_fault(line: &str) -> bool {
     let fault = FAULTS.iter().find(|(message, _)| line.contains(message));
     if let Some((_, reason)) = fault {
@@ -201,7 +201,7 @@ fn is_fault(line: &str) -> bool {
     fault.is_some()
 }
 
-/// Writes packages, and their inputs.
+/// Writes packages with their inputs.
 struct Packages<'f> {
     folder: &'f Path,
     session: Session,
@@ -209,12 +209,12 @@ struct Packages<'f> {
     judged: BTreeMap<String, Judged>,
     /// The lines of [`NOT_PASSED`].
     not_passed: String,
-    /// Packages that our reader refuses, or whose program computes other bits.
+    /// Packages that our importer rejects, or whose program computes other bits.
     unread: Vec<String>,
 }
 
 impl Packages<'_> {
-    /// Every op and shape of core, in both layouts.
+    /// Adds every op and shape of core, in both layouts.
     fn cases(&mut self) -> Result<(), String> {
         for (at, source) in forms_in(&["f32", "i32", "bool"]).iter().enumerate() {
             if let Some((_, g)) = self.read(source, Some(Format::Core)) {
@@ -224,7 +224,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// Programs of MIL of one op each.
+    /// Adds MIL programs with one op each.
     fn programs(&mut self) -> Result<(), String> {
         for (at, program) in programs().iter().enumerate() {
             for float in ["fp16", "fp32"] {
@@ -248,7 +248,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// Every module of the regression suite that lowers, or is MIL already.
+    /// Adds every module of the regression suite that can be lowered, or that is MIL already.
     fn suite(&mut self) -> Result<(), String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let found = lit_tests::discovery::find(root).map_err(|error| error.to_string())?;
@@ -277,7 +277,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// Drawn modules.
+    /// Adds random modules.
     fn drawn(&mut self) -> Result<(), String> {
         for seed in 0..DRAWN {
             let mut g = drawn::module(seed);
@@ -309,7 +309,7 @@ impl Packages<'_> {
         Some((format.text().unwrap_or(Format::Core), g))
     }
 
-    /// Returns a module, lowered in both layouts, where it can be.
+    /// Adds a module lowered in both layouts, where possible.
     fn lowered(
         &mut self,
         group: &'static str,
@@ -332,7 +332,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// Returns a program that a package can describe, with the arrays that it is run on.
+    /// Adds a program that a package can describe, with the arrays that it is run on.
     fn add(
         &mut self,
         group: &'static str,
@@ -368,7 +368,7 @@ impl Packages<'_> {
 }
 
 impl Packages<'_> {
-    /// Notes a package that our own reader does not take, or that computes other bits when it is read.
+    /// Records a package that our own importer rejects, or that computes other bits after reading it back.
     fn compare_read(
         &mut self,
         name: &str,
@@ -434,8 +434,8 @@ fn inferred(folder: &Path, name: &str) -> Option<Arrays> {
     npz::read(&bytes, 1 << 30).ok()
 }
 
-/// Returns whether coremltools infers values of a program wrongly: it ignores `interleave`, applies one update where several
-/// have the same position, and returns the last of equal integers first.
+/// Returns whether coremltools infers values of a program incorrectly: it ignores `interleave`, applies only one of
+/// several updates at the same position, and returns the last of equal integers first.
 fn is_wrongly_inferred(g: &Graph) -> bool {
     g.walk().any(|op| {
         let Some(Ok(call)) = row(g.def(op)).map(|row| Call::bind(row, op, g)) else {
@@ -450,7 +450,7 @@ fn is_wrongly_inferred(g: &Graph) -> bool {
     })
 }
 
-/// Compares what was inferred with what was computed: 1 where there was something to compare.
+/// Compares the inferred values with the computed ones; returns 1 if there were any.
 fn compare(folder: &Path, name: &str, judged: &Judged) -> Result<usize, String> {
     let (Some(results), Some(inferred)) = (&judged.results, inferred(folder, name)) else {
         return Ok(0);
@@ -478,7 +478,7 @@ fn compare(folder: &Path, name: &str, judged: &Judged) -> Result<usize, String> 
     Ok(1)
 }
 
-/// Writes what was inferred for the programs of one op each in `fp32`, by position.
+/// Writes the inferred types of the programs with one op each in `fp32`, by position.
 fn record(folder: &Path, packages: &BTreeMap<String, Judged>) -> Result<(), String> {
     let mut text = "{\n".to_owned();
     for (at, program) in programs().iter().enumerate() {

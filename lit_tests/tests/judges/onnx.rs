@@ -1,4 +1,4 @@
-//! Packages of the tests that the package onnx has of its operators.
+//! Packages of the operator tests of the package onnx.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -23,21 +23,21 @@ use crate::{Packages, is_stateful};
 /// The script that writes the tests of the package.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_judge.py");
 
-/// The groups of tests that are written; whole networks hold no other ops.
+/// The groups of tests in use; whole networks do not contain other ops.
 const GROUPS: &str = "--groups=node,simple,pytorch-operator,pytorch-converted";
 
-/// How far the results of a program in singles may be from those of the model, in parts of the largest.
+/// Maximum difference between a program in fp32 and the model, relative to the largest result.
 const SINGLES: f64 = 1e-3;
 
-/// A test: its number in the folder and its name.
+/// A test, with its number in the folder and its name.
 struct Case<'t> {
     number: &'t str,
     name: &'t str,
 }
 
 impl Packages<'_> {
-    /// Returns the models of all tests that have tensors of numbers, in halves for the engine and in singles, which are
-    /// also imported, optimised and written again.
+    /// Adds the models of all tests with numeric tensors, in fp16 for the engine and in fp32, which are also imported,
+    /// optimised and exported again.
     pub(crate) fn onnx(&mut self, python: &str) -> Result<(), String> {
         let folder = self.folder.join("onnx");
         std::fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
@@ -52,7 +52,7 @@ impl Packages<'_> {
             let &[number, _, name, _, _, sets, ..] = &fields[..] else {
                 return Err(format!("unreadable: {line}"));
             };
-            // Arrays of bfloat16 are written as their bits.
+            // bfloat16 arrays are stored as bits.
             if sets == "-" || line.contains(":bfloat16") {
                 continue;
             }
@@ -65,9 +65,11 @@ impl Packages<'_> {
         Ok(())
     }
 
+    /// Adds the packages of a test.
+    ///
     /// # Errors
     ///
-    /// Returns why a test has no package, or whose numbers differ from the model's.
+    /// Why the test has no package, or how its numbers differ from the model's.
     fn test(&mut self, folder: &Path, case: &Case<'_>) -> Result<(), String> {
         let file = |end: &str| {
             let path = folder.join(format!("{}.{end}", case.number));
@@ -105,7 +107,7 @@ impl Packages<'_> {
     }
 }
 
-/// Returns the module of a model, in which inputs that an operator needs to know are constants.
+/// Returns the module of a model, with inputs that operators must know at import as constants.
 fn imported(model: &[u8], arrays: &Arrays) -> Result<Graph, String> {
     let shapes = arrays.iter();
     let shapes = shapes.map(|(name, own)| (name.clone(), own.shape().to_vec()));
@@ -136,7 +138,7 @@ fn imported(model: &[u8], arrays: &Arrays) -> Result<Graph, String> {
     }
 }
 
-/// Returns the arrays that a program takes for those of the module that it was lowered from: of its names, dtypes and
+/// Returns the arguments of a program for those of the module that it was lowered from, with its names, dtypes and
 /// shapes.
 fn taken(g: &Graph, low: &Graph, arrays: &Arrays) -> Option<Arrays> {
     let renamed = mind_to_mil::renamed(g);
@@ -170,9 +172,11 @@ fn converted(array: &Tensor, dtype: DType) -> Tensor {
     })
 }
 
+/// Compares a program in fp32 with its module.
+///
 /// # Errors
 ///
-/// A program in singles that computes other numbers than its module.
+/// If the numbers differ.
 fn near(g: &Graph, low: &Graph, arrays: &Arrays) -> Result<(), String> {
     let own = inputs(g).into_iter();
     let own: Arrays = own

@@ -1,4 +1,4 @@
-//! Libraries of other systems on processors, and systems, that this cannot run them on.
+//! Stand-in for running libraries, on processors and systems that cannot run them.
 
 use mind_ir::Graph;
 use mind_vir::object::Container;

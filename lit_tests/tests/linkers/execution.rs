@@ -1,4 +1,4 @@
-//! Libraries of other systems, run in this process.
+//! Runs libraries of other systems in this process.
 
 #[path = "image.rs"]
 mod image;
@@ -15,11 +15,11 @@ use mind_vir::object::Container;
 /// Whether libraries are run.
 pub(super) const RUNS: bool = true;
 
-/// Runs the library of a module, and compares its results with those of the interpreter.
+/// Runs the library of a module and compares its results with the interpreter.
 ///
 /// # Errors
 ///
-/// The first difference; a library that cannot be loaded, or fails.
+/// The first difference, or a library that cannot be loaded or fails.
 pub(super) fn check(
     g: &Graph,
     container: Container,
@@ -48,7 +48,7 @@ pub(super) fn check(
         .iter()
         .map(|tensor| vec![0xa5; tensor.buffer().to_bytes().len()])
         .collect();
-    // SAFETY: the header of the file declares functions of these parameters; arrays have the bytes that it says.
+    // SAFETY: the header of the file declares functions with these parameters, and the arrays have the declared sizes.
     unsafe { image.run(&weights, &inputs, &mut outputs)? };
     let tensor = |(tensor, bytes): (&Tensor, &Vec<u8>)| {
         let elements = Buffer::from_bytes(tensor.dtype(), bytes);

@@ -1,23 +1,23 @@
-//! Libraries of other systems in the memory of this process.
+//! Libraries of other systems, loaded into the memory of this process.
 
 use std::arch::global_asm;
 use std::collections::BTreeMap;
 
 use crate::library::FUNCTIONS;
 
-/// How the functions of a library are called.
+/// The calling convention of a library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Convention {
     Windows,
     SystemV,
 }
 
-/// A library that was loaded.
+/// A loaded library.
 pub(super) struct Image {
     memory: *mut u8,
     length: usize,
     convention: Convention,
-    /// What it exports.
+    /// The addresses of its exported functions.
     functions: BTreeMap<String, u64>,
 }
 
@@ -28,13 +28,13 @@ impl Drop for Image {
     }
 }
 
-/// Addresses of an image; each at an offset from its start.
+/// Addresses of an image are offsets from its start.
 impl Image {
-    /// Memory of zeros for an image of `length` bytes.
+    /// Returns zeroed memory for an image of `length` bytes.
     pub(super) fn new(length: usize, convention: Convention) -> Result<Image, String> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: new memory, which nothing else uses.
+        // SAFETY: the memory is new, and nothing else uses it.
         let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };
         if memory == libc::MAP_FAILED {
             return Err(format!("no memory of {length} bytes"));
@@ -51,7 +51,7 @@ impl Image {
         self.memory as u64
     }
 
-    /// All bytes.
+    /// Returns all bytes of the image.
     pub(super) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the memory is mapped, and nothing else refers to it.
         unsafe { std::slice::from_raw_parts_mut(self.memory, self.length) }
@@ -62,18 +62,18 @@ impl Image {
         self.functions.insert(name.to_owned(), address);
     }
 
-    /// Makes bytes code, which is no longer written.
+    /// Makes bytes executable and no longer writable.
     pub(super) fn make_code(&mut self, offset: usize, length: usize) -> Result<(), String> {
         let access = libc::PROT_READ | libc::PROT_EXEC;
         let first = &mut self.bytes()[offset..][..length];
-        // SAFETY: the bytes are of the memory of this image.
+        // SAFETY: the bytes belong to the memory of this image.
         match unsafe { libc::mprotect(first.as_mut_ptr().cast(), length, access) } {
             0 => Ok(()),
             _ => Err("the system refuses executable memory".to_owned()),
         }
     }
 
-    /// Returns the address of `memcpy` in the convention of the library.
+    /// Returns the address of a `memcpy` with the calling convention of the library.
     pub(super) fn memcpy(&self) -> u64 {
         match self.convention {
             Convention::Windows => windows_memcpy as *const () as u64,
@@ -85,11 +85,11 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The library is of a module with such weights, inputs and outputs.
+    /// The library must be of a module with these weights, inputs and outputs.
     ///
     /// # Errors
     ///
-    /// A function that is missing, fails or changes what belongs to its caller.
+    /// A function that is missing, fails or clobbers callee-saved registers.
     pub(super) unsafe fn run(
         &self,
         weights: &[Vec<u8>],
@@ -102,7 +102,7 @@ impl Image {
         };
         let (weights, inputs) = (list(weights), list(inputs));
         let outputs: Vec<*mut u8> = outputs.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut bound = vec![0u8; self.call(bound_bytes, [0; 4])? as usize];
             let mut workspace = vec![0u8; self.call(workspace_bytes, [0; 4])? as usize];
@@ -119,11 +119,11 @@ impl Image {
         }
     }
 
-    /// Calls a function, and checks that it keeps the registers that belong to its caller.
+    /// Calls a function and checks that it preserves the callee-saved registers.
     ///
     /// # Safety
     ///
-    /// The function takes such words.
+    /// The function must take these arguments.
     unsafe fn call(&self, name: &str, args: [u64; 4]) -> Result<u64, String> {
         let full = format!("module_{name}");
         let function = self.functions.get(&full);
@@ -131,7 +131,7 @@ impl Image {
         let before: [u64; REGISTERS] =
             std::array::from_fn(|at| 0x0123_4567_89ab_cdef ^ (at as u64 * 0x1111));
         let mut registers = before;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let result = unsafe {
             match self.convention {
                 Convention::Windows => {
@@ -153,12 +153,13 @@ impl Image {
     }
 }
 
-/// Words of xmm6 to xmm15, and then rbx, rbp, rdi, rsi and r12 to r15, which functions of Windows keep.
+/// The number of words in xmm6 to xmm15, followed by rbx, rbp, rdi, rsi and r12 to r15, which are callee-saved on
+/// Windows.
 const REGISTERS: usize = 28;
 
 unsafe extern "sysv64" {
-    /// Calls a function of Windows with four words, when its caller's registers hold `registers`, and writes there what they hold
-    /// afterwards.
+    /// Calls a Windows function with four words, after loading the callee-saved registers from `registers`, and stores
+    /// their values after the call there.
     fn mind_call_windows(function: u64, args: *const u64, registers: *mut u64) -> u64;
 }
 
@@ -170,7 +171,7 @@ global_asm!(
     "push r13",
     "push r14",
     "push r15",
-    // 32 bytes for the function, and a word of our own.
+    // 32 bytes of shadow space for the function, and a word of our own.
     "sub rsp, 56",
     "mov [rsp + 32], rdx",
     "mov rax, rdi",
@@ -227,14 +228,14 @@ global_asm!(
     "ret",
 );
 
-/// `memcpy` as Windows has it. It uses the memory that its caller leaves for it, and registers that it need not keep.
+/// `memcpy` of Windows, which writes to its shadow space and clobbers the caller-saved registers.
 unsafe extern "win64" fn windows_memcpy(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
-    // SAFETY: the promise of the function's caller.
+    // SAFETY: guaranteed by the function's caller.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
     to
 }
 
-/// Returns the number of `BYTES` bytes at `at`, least significant first.
+/// Returns the little-endian number of `BYTES` bytes at `at`.
 pub(super) fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Result<u64, String> {
     let found = bytes.get(at..).and_then(|rest| rest.first_chunk::<BYTES>());
     let found = found.ok_or_else(|| format!("the library ends before byte {at}"))?;
@@ -243,7 +244,7 @@ pub(super) fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Result<u64,
     Ok(u64::from_le_bytes(all))
 }
 
-/// Returns the text at `at`, up to a zero.
+/// Returns the zero-terminated text at `at`.
 pub(super) fn text(bytes: &[u8], at: usize) -> String {
     let rest = bytes.get(at..).unwrap_or_default();
     let end = rest.iter().position(|&byte| byte == 0);

@@ -1,26 +1,26 @@
-//! Libraries that the linker makes of object files.
+//! Links object files to libraries.
 
 use std::path::Path;
 use std::process::Command;
 
 use mind_vir::object::Container;
 
-/// What the functions of a file end with.
+/// The suffixes of a file's functions.
 pub(super) const FUNCTIONS: [&str; 4] = ["bound_bytes", "workspace_bytes", "bind", "run"];
 
-/// What a library of Windows takes from the runtime of C.
+/// The imports of a Windows library from the C runtime.
 const RUNTIME: &str = "LIBRARY vcruntime140.dll\nEXPORTS\n  memcpy\n";
 
-/// What a library of macOS takes from the system.
+/// The imports of a macOS library from the system.
 const SYSTEM: &str = "--- !tapi-tbd\ntbd-version: 4\ntargets: [ x86_64-macos, arm64-macos ]\n\
     install-name: '/usr/lib/libSystem.B.dylib'\nexports:\n  - targets: [ x86_64-macos, arm64-macos ]\n    \
     symbols: [ _memcpy, dyld_stub_binder ]\n...\n";
 
-/// Returns the bytes of the library that is made of an object file and the function `memcpy` of the system.
+/// Returns the bytes of the library linked from an object file and the system's `memcpy`.
 ///
 /// # Errors
 ///
-/// The linker refuses the file, or says anything.
+/// If the linker fails or prints anything.
 pub(super) fn link(
     linker: &Path,
     container: Container,
@@ -76,7 +76,7 @@ pub(super) fn link(
     std::fs::read(&library).map_err(failed)
 }
 
-/// Runs a command that is to say nothing.
+/// Runs a command that must not print anything.
 fn silent(command: &mut Command) -> Result<(), String> {
     let output = command
         .output()

@@ -1,11 +1,11 @@
-//! Libraries of macOS.
+//! Loader of macOS libraries.
 
 use super::image::{Convention, Image, number, text};
 
-/// Marks a pointer to something in the library itself.
+/// Marks a pointer into the library itself.
 const IS_LOCAL: u64 = 0x8000_0000;
 
-/// A part of the image.
+/// A segment of the image.
 struct Segment {
     address: usize,
     size: usize,
@@ -14,15 +14,15 @@ struct Segment {
     is_code: bool,
 }
 
-/// Addresses of symbols, which code reads.
+/// A section of symbol addresses that the code reads.
 struct Pointers {
     address: usize,
     size: usize,
-    /// The position of the first one in the list of their symbols.
+    /// The index of the first pointer in the indirect symbol table.
     first: usize,
 }
 
-/// What the load commands of a library say.
+/// The contents of a library's load commands.
 #[derive(Default)]
 struct Commands {
     segments: Vec<Segment>,
@@ -30,7 +30,7 @@ struct Commands {
     symbols: usize,
     symbol_count: usize,
     names: usize,
-    /// Where the list of the symbols of pointers is.
+    /// The offset of the indirect symbol table.
     listed: usize,
 }
 
@@ -40,7 +40,7 @@ impl Commands {
         const SYMBOLS: u64 = 2;
         const DYNAMIC_SYMBOLS: u64 = 0xb;
         if !file.starts_with(b"\xcf\xfa\xed\xfe") {
-            return Err("it is no library of macOS".to_owned());
+            return Err("it is not a macOS library".to_owned());
         }
         let mut commands = Commands::default();
         let mut at = 32;
@@ -73,7 +73,7 @@ impl Commands {
         });
         for section in 0..number::<4>(file, at + 64)? as usize {
             let section = at + 72 + 80 * section;
-            // Pointers that are set when the library is loaded, or when they are first read.
+            // Non-lazy and lazy symbol pointers.
             if matches!(number::<4>(file, section + 64)? & 0xff, 6 | 7) {
                 self.pointers.push(Pointers {
                     address: number::<8>(file, section + 32)? as usize,
@@ -95,7 +95,7 @@ impl Commands {
 ///
 /// # Errors
 ///
-/// It needs anything but `memcpy`, or is not what is expected.
+/// If it imports anything besides `memcpy`, or has an unexpected format.
 pub(super) fn load(file: &[u8]) -> Result<Image, String> {
     let commands = Commands::read(file)?;
     let ends = commands.segments.iter().map(|own| own.address + own.size);
@@ -122,7 +122,7 @@ pub(super) fn load(file: &[u8]) -> Result<Image, String> {
         }
     }
     for symbol in 0..commands.symbol_count {
-        // Of a section of the library, and seen outside.
+        // Defined in a section, and external.
         const EXPORTED: u64 = 0x0f;
         let at = commands.symbols + 16 * symbol;
         if number::<1>(file, at + 4)? & 0x1f == EXPORTED {

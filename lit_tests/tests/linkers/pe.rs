@@ -1,8 +1,8 @@
-//! Libraries of Windows.
+//! Loader of Windows libraries.
 
 use super::image::{Convention, Image, number, text};
 
-/// Returns a table of the header: where it is in the image, and its bytes.
+/// Returns the offset in the image and the size of a table in the header.
 fn table(file: &[u8], header: usize, at: usize) -> Result<(usize, usize), String> {
     let entry = header + 112 + 8 * at;
     let [address, bytes] = [number::<4>(file, entry)?, number::<4>(file, entry + 4)?];
@@ -13,14 +13,14 @@ fn table(file: &[u8], header: usize, at: usize) -> Result<(usize, usize), String
 ///
 /// # Errors
 ///
-/// It needs anything but `memcpy`, or is not what is expected.
+/// If it imports anything besides `memcpy`, or has an unexpected format.
 pub(super) fn load(file: &[u8]) -> Result<Image, String> {
     const EXPORTS: usize = 0;
     const IMPORTS: usize = 1;
     const RELOCATIONS: usize = 5;
     let signature = number::<4>(file, 0x3c)? as usize;
     if file.get(signature..signature + 4) != Some(b"PE\0\0") {
-        return Err("it is no library of Windows".to_owned());
+        return Err("it is not a Windows library".to_owned());
     }
     let (sections, optional) = (signature + 6, signature + 20);
     let header = signature + 24;
@@ -52,7 +52,7 @@ pub(super) fn load(file: &[u8]) -> Result<Image, String> {
     Ok(image)
 }
 
-/// Moves addresses from where the image was to be loaded to where it is.
+/// Applies the base relocations.
 fn relocate(image: &mut Image, (start, length): (usize, usize), base: u64) -> Result<(), String> {
     let moved = image.start().wrapping_sub(base);
     let bytes = image.bytes();
@@ -79,7 +79,7 @@ fn relocate(image: &mut Image, (start, length): (usize, usize), base: u64) -> Re
     Ok(())
 }
 
-/// Writes the address of `memcpy` where the library looks for it.
+/// Writes the address of `memcpy` to the import table.
 fn import(image: &mut Image, start: usize) -> Result<(), String> {
     let memcpy = image.memcpy();
     let bytes = image.bytes();
@@ -94,7 +94,7 @@ fn import(image: &mut Image, start: usize) -> Result<(), String> {
             if name == 0 {
                 break;
             }
-            // Before the name is a number of two bytes.
+            // The name follows a 2-byte hint.
             match text(bytes, name + 2).as_str() {
                 "memcpy" => bytes[places + at..][..8].copy_from_slice(&memcpy.to_le_bytes()),
                 other => return Err(format!("it needs {other}")),

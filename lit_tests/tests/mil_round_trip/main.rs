@@ -1,5 +1,5 @@
-//! MIL programs that are imported and lowered again compute the same, with as many ops; written packages and texts are
-//! read back.
+//! MIL programs that are imported and lowered again compute the same with as many ops. Exported packages and texts can
+//! be read back.
 
 mod drawn;
 mod optimised;
@@ -21,8 +21,8 @@ use mind_testgen::mil::{Program, programs};
 use mind_text::limits::Limits;
 use mind_to_mil::{Config, Layout};
 
-/// How far the results of both programs may be apart, relatively and absolutely: in halves each op of a composition
-/// rounds, in singles sums have another order.
+/// Relative and absolute tolerance between both programs, because each op of a composition rounds in fp16, and sums are
+/// taken in another order in fp32.
 const FLOATS: [(&str, f64); 2] = [("fp32", 1e-5), ("fp16", 4e-3)];
 
 /// Ops whose programs are not imported, with the reason.
@@ -43,14 +43,14 @@ const LONGER: &[(&str, &str)] = &[(
     "regions are samples of images, which a gather chooses",
 )];
 
-/// Ops without an evaluation since states become values before a program runs.
+/// Ops without an evaluation, because states become values before a program runs.
 const THREADED: [&str; 2] = ["read_state", "write_state"];
 
-/// What became of a program.
+/// The outcome for a program.
 enum Fate {
     NotImported(String),
     NotLowered(String),
-    /// How many ops it had and has, and why the results differ.
+    /// The numbers of ops before and after, and how the results differ.
     Lowered {
         before: usize,
         after: usize,
@@ -64,19 +64,19 @@ fn excuse(list: &[(&str, &'static str)], op: &str) -> Option<&'static str> {
     rows.find(|(own, _)| *own == op).map(|&(_, reason)| reason)
 }
 
-/// Returns how many ops compute something.
+/// Returns the number of ops, without constants and structure.
 fn size(g: &Graph) -> usize {
     g.walk().filter(|&op| row(g.def(op)).is_some()).count()
 }
 
-/// Returns the program of a text; `None` if it is none.
+/// Returns the program of a text; `None` if it is invalid.
 fn read(text: &str) -> Option<Graph> {
     let mut g = mil::parse(text, 0, &Limits::default(), Spelling::Compiler).ok()?;
     let found = verify(&mut g, &VerifyConfig::default());
     (!found.has_errors()).then_some(g)
 }
 
-/// What a program computes for the elements that cases prescribe, its states as inputs.
+/// Returns the results of a program for the elements that cases prescribe, with states as inputs.
 fn results(g: &Graph) -> Result<Vec<Tensor>, String> {
     let mut g = g.clone();
     mind_mil::state::thread(&mut g).map_err(|found| format!("{:?}", found.first_error()))?;
@@ -91,18 +91,26 @@ fn results(g: &Graph) -> Result<Vec<Tensor>, String> {
     run(&g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())
 }
 
-/// Where two results differ by more than `error`, or in the sign of a zero.
+/// Returns where two results differ by more than `error`, or in the sign of a zero.
 fn difference(expected: &Tensor, found: &Tensor, error: f64) -> Option<String> {
     let outer = |tensor: &Tensor| match tensor.shape() {
-        // A program gives no scalar away.
+        // Programs return a scalar as a list.
         [] => vec![1],
         shape => shape.to_vec(),
     };
     if outer(expected) != outer(found) {
-        return Some(format!("{:?} is no {:?}", found.shape(), expected.shape()));
+        return Some(format!(
+            "found {:?}, expected {:?}",
+            found.shape(),
+            expected.shape()
+        ));
     }
     if expected.dtype() != found.dtype() {
-        return Some(format!("{} is no {}", found.dtype(), expected.dtype()));
+        return Some(format!(
+            "found {}, expected {}",
+            found.dtype(),
+            expected.dtype()
+        ));
     }
     let mut pairs = floats(expected).into_iter().zip(floats(found));
     let apart = |&(a, b): &(f64, f64)| {
@@ -110,10 +118,12 @@ fn difference(expected: &Tensor, found: &Tensor, error: f64) -> Option<String> {
         let near = a != 0.0 && (a - b).abs() <= error * (1.0 + a.abs());
         !(equal || near || a.is_nan() && b.is_nan())
     };
-    pairs.find(apart).map(|(a, b)| format!("{b:?} is no {a:?}"))
+    pairs
+        .find(apart)
+        .map(|(a, b)| format!("found {b:?}, expected {a:?}"))
 }
 
-/// Returns a program in which halves stay halves, and singles stay singles.
+/// Returns options under which fp16 stays fp16, and fp32 stays fp32.
 fn kept(opset: &str) -> Config {
     Config {
         float: DType::F32,
@@ -124,12 +134,12 @@ fn kept(opset: &str) -> Config {
     }
 }
 
-/// What becomes of a program about `op` that is lowered again as `config` says, whose results may be `error` apart.
+/// Returns the outcome for a program about `op` that is lowered again with `config`; results may differ by `error`.
 fn fate(op: &str, source: &Graph, config: &Config, error: f64) -> Fate {
     fate_through(op, source, &|_| {}, config, error)
 }
 
-/// Returns the same for a program to which `passes` are applied between import and lowering.
+/// Returns the outcome if `passes` are applied between import and lowering.
 fn fate_through(
     op: &str,
     source: &Graph,
@@ -142,7 +152,7 @@ fn fate_through(
         let first = found.first_error().map(|own| own.message.clone());
         return Fate::NotImported(first.unwrap_or_default());
     }
-    // What has no evaluation is held to what it was imported as.
+    // A program without an evaluation is compared with its imported module.
     let row = ROWS.iter().find(|row| row.name == op);
     let is_run = row.is_some_and(|row| row.not_run.is_none()) || THREADED.contains(&op);
     let evaluated = |program: &Graph| match is_run {
@@ -216,7 +226,7 @@ fn programs_come_back_equivalent_and_no_longer() {
     assert!(ran > 1200, "{ran} programs came back");
 }
 
-/// Ops whose programs have other results where all floats are halves, with the reason.
+/// Ops whose programs have other results if all floats are fp16, with the reason.
 const COARSE: &[(&str, &str)] = &[
     ("cast", "it gives singles, which become halves"),
     ("constexpr_cast", "it gives singles, which become halves"),
@@ -303,8 +313,8 @@ fn extents_of_a_run_come_back_as_one_op() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns a layer called `op` of two units over three steps of two rows of two numbers, with the arguments `more`;
-/// matrices of `gates` times two rows.
+/// Returns a layer called `op` with two units over three steps of two rows of two numbers, with the additional
+/// arguments `more`. Its matrices have `gates` times two rows.
 fn layer(op: &str, gates: usize, more: &[String], float: &str) -> String {
     let number = |at: usize| ["0x1p-1", "-0x1p-2", "0x1p+0", "0x1p-3", "-0x1.8p-1"][at % 5];
     let is_double = more.iter().any(|own| own.contains("bidirectional"));

@@ -6,7 +6,7 @@ use mind_testgen::mil::programs;
 use crate::optimiser::Optimiser;
 use crate::{FLOATS, Fate, NOT_IMPORTED, excuse, fate_through, kept, read};
 
-/// The opsets that programs are read in.
+/// The opsets of the programs.
 const OPSETS: [&str; 4] = ["ios15", "ios16", "ios17", "ios18"];
 
 #[test]

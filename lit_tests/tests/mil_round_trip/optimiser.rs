@@ -1,4 +1,4 @@
-//! `-O2` as it runs before a lowering to MIL.
+//! The pipeline `-O2` as it runs before a lowering to MIL.
 
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_ir::Graph;
@@ -14,7 +14,7 @@ pub struct Optimiser {
 }
 
 impl Optimiser {
-    /// `-O2`.
+    /// Returns the optimiser for `-O2`.
     pub fn new() -> Optimiser {
         let level = LEVELS.iter().find(|level| level.name == "2");
         let text = level.expect("there is a level 2").pipeline_for(true);

@@ -1,4 +1,4 @@
-//! Packages in memory, and what their programs compute.
+//! Packages in memory, and the results of their programs.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::check::{Interface, check};
 use mind_text::limits::Limits;
 
-/// The most steps of a loop.
+/// Maximum trip count of a loop.
 const MAX_STEPS: u64 = 1000;
 
 const MODEL: &str = "m.mlpackage/Data/com.apple.CoreML/model.mlmodel";
@@ -24,8 +24,8 @@ pub fn first(found: Diagnostics) -> String {
     first.unwrap_or_default()
 }
 
-/// Writes a module as a package and reads its program back. Returns `None` if a package cannot have its inputs or outputs,
-/// for example integers of 64 bits.
+/// Exports a module as a package and reads its program back. Returns `None` if a package cannot have its inputs or
+/// outputs, for example 64-bit integers.
 pub fn read_back(low: &Graph) -> Option<Result<Graph, String>> {
     let package = mind_coreml::package::package(low).ok()?;
     let mut host = MemoryHost::default();
@@ -59,7 +59,7 @@ pub fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     run(g, &bound, &config).ok()
 }
 
-/// Returns whether two runs gave the same bits, or both failed.
+/// Returns whether two runs have identical results, or both failed.
 pub fn same_bits(expected: Option<&[Tensor]>, found: Option<&[Tensor]>) -> bool {
     match (expected, found) {
         (Some(expected), Some(found)) => {

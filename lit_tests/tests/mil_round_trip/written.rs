@@ -1,5 +1,5 @@
-//! Packages that are written are read back with the same bits, and have the forms that coremltools asks for beyond the
-//! rules of the published signatures.
+//! Exported packages are read back with identical results, and satisfy the requirements of coremltools beyond the
+//! published signatures.
 
 use mind_coreml::mil::{self, Spelling};
 use mind_driver::formats::{Format, LoadOptions};
@@ -19,10 +19,10 @@ use crate::drawn;
 use crate::optimiser::Optimiser;
 use crate::package::{first, read_back, results, same_bits};
 
-/// How many modules are drawn.
+/// The number of random modules.
 const DRAWN: u64 = 300;
 
-/// In halves and in singles, in both layouts.
+/// Returns configurations with fp16 and fp32, in both layouts.
 fn configs() -> [Config; 2] {
     let halves = Config {
         interface: Interface::Any,
@@ -45,7 +45,8 @@ fn depends_on_input(g: &Graph, value: ValueId) -> bool {
     g.is::<Input>(op) || operands.any(|&own| depends_on_input(g, own))
 }
 
-/// Returns why coremltools 9.0 does not load an op, from its source, because the published signatures leave it open.
+/// Returns why coremltools 9.0 does not load an op, taken from its source, because the published signatures leave it
+/// open.
 fn refusal(g: &Graph, op: OpId) -> Option<String> {
     let argument = |name: &str| {
         let mut own = arguments(g, op);
@@ -79,7 +80,7 @@ fn refusal(g: &Graph, op: OpId) -> Option<String> {
     problem.map(|problem| format!("`{}`: {problem}", g.def(op).name))
 }
 
-/// Returns the name of a block argument that has none of its own, because a package requires one.
+/// Returns the name of a block argument without a name of its own, which a package requires.
 fn unnamed(g: &Graph) -> Option<String> {
     let blocks = g.walk().flat_map(|op| g.regions(op).to_vec());
     let mut arguments = blocks.flat_map(|region| g.arguments(g.block(region)));
@@ -87,7 +88,7 @@ fn unnamed(g: &Graph) -> Option<String> {
     Some(name_of(g, found))
 }
 
-/// Returns how the text of a program differs after it is read back, or why it is not read.
+/// Returns how the text of a program changes in a round trip, or why it cannot be read.
 fn text_fault(low: &Graph) -> Option<String> {
     let text = |g: &Graph| mil::print(g, Spelling::Compiler).map_err(first);
     let printed = match text(low) {
@@ -125,7 +126,7 @@ fn fault(low: &Graph, arrays: Option<&Arrays>) -> Option<String> {
     (!same).then(|| "it computes other bits when it is read back".to_owned())
 }
 
-/// How much was checked.
+/// The numbers of checked programs.
 #[derive(Default)]
 struct Counts {
     packages: usize,
@@ -198,7 +199,7 @@ fn packages_of_drawn_modules_come_back() {
     conclude(counts.packages, 400, &wrong);
 }
 
-/// A package that is imported, optimised and lowered is one again.
+/// A package that is imported, optimised and lowered can be exported again.
 #[test]
 fn packages_are_made_again_of_optimised_imports() {
     let session = Session::default();

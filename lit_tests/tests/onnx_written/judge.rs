@@ -1,4 +1,4 @@
-//! What is written, before other people's judges: the checker of the package onnx, ONNX Runtime and the reference
+//! Checks exported models with third-party tools: the checker of the package onnx, ONNX Runtime and the reference
 //! evaluator.
 
 use std::collections::BTreeMap;
@@ -12,18 +12,20 @@ use mind_onnx::{DEFAULT_OPSET, ExportOptions};
 
 use crate::sources::{Source, sources};
 
-/// How many modules are drawn.
+/// The number of random modules.
 const DRAWN: u64 = 300;
 
-/// The record of what a judge does not take, or computes otherwise.
+/// The record of models that a judge rejects or computes differently.
 const RECORD: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/onnx_written/not_passed.txt"
 );
 
+/// Checks exported models with all judges.
+///
 /// # Errors
 ///
-/// A model that the checker refuses.
+/// A model that the checker rejects.
 pub fn check(python: &str) -> Result<(), String> {
     let kept = std::env::var("MIND_ONNX_FOLDER").ok();
     let own = std::env::temp_dir().join(format!("mind-onnx-written-{}", std::process::id()));
@@ -72,7 +74,8 @@ fn check_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What each judge says of each model, a line each. A judge that ends the process is asked for the next model.
+/// Returns the verdicts of each judge on each model, one per line. If a judge crashes, it is started again with the
+/// next model.
 fn verdicts(python: &str, folder: &Path) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_written/judge.py");
     let (mut all, mut first) = (String::new(), String::new());
@@ -95,7 +98,7 @@ fn verdicts(python: &str, folder: &Path) -> Result<String, String> {
             _ if output.status.success() => return Ok(all),
             Some(name) => {
                 all += &format!("{name}\tONNX Runtime\tcrashed\tthe process ends\n");
-                // The name that comes next.
+                // The next name in order.
                 first = format!("{name}~");
             }
             None => return Err(String::from_utf8_lossy(&output.stderr).into_owned()),
@@ -103,7 +106,7 @@ fn verdicts(python: &str, folder: &Path) -> Result<String, String> {
     }
 }
 
-/// Writes a model, and what it is given and computes; whether it is written.
+/// Writes a model with its inputs and outputs; returns whether it could be exported.
 fn written(folder: &Path, name: &str, source: &Source) -> Result<bool, String> {
     let options = ExportOptions {
         opset: DEFAULT_OPSET,

@@ -1,8 +1,8 @@
-//! Models of ONNX that are written: read back they compute the same bits, and other people's engines take them.
+//! Exported ONNX models compute identical results when read back, and are accepted by third-party engines.
 //!
 //! `MIND_ONNX` names a Python with the packages onnx and onnxruntime. Without it the judges are reported as not run;
-//! `MIND_ONNX_REQUIRED=1` makes that a failure. `not_passed.txt` lists what a judge refuses, or computes otherwise, with
-//! the reason; see docs/testing.md.
+//! `MIND_ONNX_REQUIRED=1` makes that a failure. `not_passed.txt` lists the models that a judge rejects or computes
+//! differently, with the reason; see docs/testing.md.
 
 mod judge;
 mod round_trip;

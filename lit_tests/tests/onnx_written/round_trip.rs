@@ -1,4 +1,4 @@
-//! What is written, read back.
+//! Round trips of exported models.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use mind_onnx::{ExportOptions, ImportOptions};
 
 use crate::sources::{Source, sources};
 
-/// How many modules are drawn.
+/// The number of random modules.
 const DRAWN: u64 = 400;
 
-/// The opsets that models are written in, by turns.
+/// The opsets of the models, used in turns.
 const OPSETS: [i64; 3] = [13, 21, 26];
 
-/// The most steps of a loop: some modules of the suite never end.
+/// Maximum trip count of a loop, because some modules of the suite never end.
 const MAX_STEPS: u64 = 1000;
 
-/// Why our reader does not take some models: it names open dimensions and asks for their extents.
+/// Parts of our importer's errors for models whose unknown extents it needs to know.
 const UNREAD: [&str; 6] = [
     "has more than 2^63 - 1 bytes",
     "which it cuts, is not known",
@@ -29,21 +29,21 @@ const UNREAD: [&str; 6] = [
     "reshape changes the element count",
 ];
 
-/// Inputs without a name, which ONNX has not.
+/// Inputs without a name, which ONNX does not have.
 const UNNAMED: [&str; 2] = ["{name=\"\"}", "input \"\""];
 
-/// How many modules come back at least.
+/// Minimum number of modules that must survive the round trip.
 const LEAST: usize = 4000;
 
-/// What became of a module.
+/// The outcome for a module.
 enum Fate {
-    /// It was not written.
+    /// It was not exported.
     Refused(String),
-    /// Our reader did not take it.
+    /// Our importer rejected it.
     Unread(String),
-    /// It came back with other bits.
+    /// Its results changed.
     Differs(String),
-    /// It came back.
+    /// Its results are identical.
     Same,
 }
 
@@ -83,10 +83,10 @@ pub fn results(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     run(g, &bound, &config).map_err(|error| error.error.to_string())
 }
 
-/// Compares what two modules compute on ordinary and on special values, where the first one computes something.
+/// Compares the results of two modules on ordinary and on special values, if the first one has results.
 fn same_bits(before: &Graph, after: &Graph) -> Result<(), String> {
     for (seed, make) in [(1, random_inputs as fn(&_, _, _) -> _), (3, special_inputs)] {
-        // Some inputs of the suite are too large to be drawn.
+        // Some inputs of the suite are too large for random arrays.
         let Ok(arrays) = make(before, seed, Extents::default()) else {
             continue;
         };
@@ -100,9 +100,11 @@ fn same_bits(before: &Graph, after: &Graph) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks the round trips of all modules.
+///
 /// # Errors
 ///
-/// Modules that come back with other bits, or not at all without a known reason; too few that come back.
+/// Modules whose results change or that are rejected without a known reason, or too few successful round trips.
 pub fn check() -> Result<(), String> {
     let mut counts: BTreeMap<(i64, &str, &str), usize> = BTreeMap::new();
     let mut refused: BTreeMap<(i64, String), usize> = BTreeMap::new();

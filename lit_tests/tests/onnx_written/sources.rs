@@ -1,4 +1,4 @@
-//! Modules that are written: those of the regression suite, one for each op and shape, and drawn ones.
+//! Modules to export: those of the regression suite, one for each op and shape, and random ones.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_testgen::cases::{Case, all, systems};
 use mind_testgen::{Config, module};
 
-/// A module, and where it is from.
+/// A module and its origin.
 pub struct Source {
     pub group: &'static str,
     pub name: String,
-    /// What shows the module when something is wrong with it.
+    /// The text that shows the module in an error.
     pub text: String,
     pub graph: Graph,
 }
 
-/// All modules, `drawn` of them drawn.
+/// Returns all modules, including `drawn` random ones.
 pub fn sources(drawn: u64) -> Vec<Source> {
     let session = Session::default();
     let mut sources = suite(&session);
@@ -46,7 +46,7 @@ fn read(session: &Session, text: &str) -> Option<Graph> {
     (!is_mil).then_some(graph)
 }
 
-/// Every module of the regression suite that is of core.
+/// Returns every module of the regression suite that is in core.
 fn suite(session: &Session) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found = lit_tests::discovery::find(root).expect("the suite is there");
@@ -80,10 +80,10 @@ fn suite(session: &Session) -> Vec<Source> {
     sources
 }
 
-/// The dtypes that the inputs of cases have.
+/// The dtypes of the inputs of cases.
 const DTYPES: [&str; 6] = ["f32", "bf16", "i8", "u16", "i64", "bool"];
 
-/// Every op and shape of the cases, in each dtype that it takes.
+/// Returns every op and shape of the cases, in each dtype that it supports.
 fn cases(session: &Session) -> Vec<Source> {
     let mut sources = Vec::new();
     for (at, case) in all().into_iter().chain(systems()).enumerate() {

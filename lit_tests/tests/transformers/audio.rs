@@ -1,4 +1,4 @@
-//! Encoder-decoders that hear beside `transformers`: features of sound, logits of a sequence behind it, and what is drawn.
+//! Compares speech models with `transformers`: audio features, logits of a sequence, and generated tokens.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use mind_model::{Files as Folder, Hearing, Session, Sound, TextFiles, WeightsAt,
 
 use crate::files::{Files, distance, ids, messages, numbers};
 
-/// Returns the largest error of the features of a sound, and of the logits of a model in units of the largest one.
+/// Returns the largest error of the audio features, and of the logits of a model relative to the largest one.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;
@@ -31,7 +31,7 @@ pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     if error.is_nan() || error > crate::MOST {
         return Err(format!("a feature is off by {error:e}"));
     }
-    // What the model makes of sound is measured apart from the features.
+    // The model is compared separately from the features.
     let session = || {
         let session = Session::behind_audio(model.clone(), &expected, config.context_window);
         session.map_err(|why| why.to_string())

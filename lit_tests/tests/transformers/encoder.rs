@@ -1,4 +1,4 @@
-//! Encoders beside `transformers`: the vectors of texts of several lengths, and what poolers make of them.
+//! Compares encoders with `transformers`: embeddings of texts of several lengths, and pooled embeddings.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::files::{Files, distance, ids, messages, numbers};
 /// Code of the warning that names a head for another task.
 const TENSOR_EXTRA: mind_diag::Code = mind_diag::Code(4303);
 
-/// Tokens of each text, as the script has them.
+/// The number of tokens of each text, as in the script.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
-/// Returns the largest error of the vectors of a model, in units of the largest number of each text.
+/// Returns the largest error of the embeddings of a model, relative to the largest number of each text.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;

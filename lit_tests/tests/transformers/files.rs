@@ -1,4 +1,4 @@
-//! The files of a model that the script has written, and the model.
+//! Files of a model that the script has written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use mind_weights::WeightFile;
 
 use crate::described;
 
-/// Returns the numbers of a file.
+/// Returns the numbers in a file.
 pub fn numbers(path: &Path) -> Result<Vec<f32>, String> {
     let bytes = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().copied().map(f32::from_le_bytes).collect())
 }
 
-/// The `f64` numbers of a file.
+/// Returns the `f64` numbers in a file.
 pub fn exact_numbers(path: &Path) -> Result<Vec<f64>, String> {
     let bytes = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (words, _) = bytes.as_chunks::<8>();
     Ok(words.iter().copied().map(f64::from_le_bytes).collect())
 }
 
-/// The root mean square of the distances from the exact numbers, in units of the largest of these.
+/// Returns the root mean square of the differences from the exact numbers, relative to the largest of these.
 pub fn deviation(found: &[f32], exact: &[f64]) -> f64 {
     let most = exact.iter().fold(0f64, |most, x| most.max(x.abs()));
     let square = |(one, other): (&f32, &f64)| ((f64::from(*one) - other) / most).powi(2);
@@ -34,7 +34,7 @@ pub fn deviation(found: &[f32], exact: &[f64]) -> f64 {
     (squares / exact.len() as f64).sqrt()
 }
 
-/// Returns the token ids of a file.
+/// Returns the token ids in a file.
 pub fn ids(path: &Path) -> Result<Vec<u32>, String> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|why| format!("{}: {why}", path.display()))?;
@@ -42,7 +42,7 @@ pub fn ids(path: &Path) -> Result<Vec<u32>, String> {
     ids.collect::<Result<_, _>>().map_err(|why| why.to_string())
 }
 
-/// Returns the largest distance of numbers from the expected ones, in units of the largest of these.
+/// Returns the largest difference from the expected numbers, relative to the largest of these.
 pub fn distance(found: &[f32], expected: &[f32]) -> Result<f64, String> {
     if found.len() != expected.len() {
         let (found, expected) = (found.len(), expected.len());
@@ -50,7 +50,7 @@ pub fn distance(found: &[f32], expected: &[f32]) -> Result<f64, String> {
     }
     let most = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
     let far = |(one, other): (&f32, &f32)| f64::from((one - other).abs()) / f64::from(most);
-    // A distance that is no number stays one that is none.
+    // NaN is propagated.
     let larger = |most: f64, own: f64| {
         if own > most || own.is_nan() {
             own
@@ -61,14 +61,14 @@ pub fn distance(found: &[f32], expected: &[f32]) -> Result<f64, String> {
     Ok(found.iter().zip(expected).map(far).fold(0.0, larger))
 }
 
-/// The description of a model and its weights.
+/// The configuration of a model and its weights.
 pub struct Files {
     config: String,
     bytes: Vec<u8>,
 }
 
 impl Files {
-    /// Those of a folder.
+    /// Opens the files in a folder.
     pub fn open(folder: &Path) -> Result<Files, String> {
         let config = std::fs::read_to_string(folder.join("config.json"));
         let bytes = std::fs::read(folder.join("model.safetensors"));
@@ -78,7 +78,7 @@ impl Files {
         })
     }
 
-    /// Returns the model, and what is read with doubt.
+    /// Returns the model, and the warnings of reading it.
     pub fn model(&self, family: &str) -> Result<(Arc<Model<'_>>, Diagnostics), String> {
         let sources = [Source {
             name: "model.safetensors".to_owned(),
@@ -96,7 +96,7 @@ impl Files {
     }
 }
 
-/// What diagnostics say.
+/// Returns the messages of diagnostics.
 pub fn messages(found: &Diagnostics) -> String {
     let all: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
     all.join("; ")

@@ -1,4 +1,4 @@
-//! Encoders of images beside `transformers`: the vectors of patches, what poolers make of them, and scores of classes.
+//! Compares image encoders with `transformers`: patch embeddings, pooled embeddings, and class scores.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use mind_model::Encoder;
 
 use crate::files::{Files, distance, messages, numbers};
 
-/// Returns the largest error of a model, in units of the largest number of the vectors of each image, of what a pooler
-/// makes of them, or of its scores.
+/// Returns the largest error of a model, relative to the largest number of each image's embeddings, pooled embeddings
+/// or scores.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;

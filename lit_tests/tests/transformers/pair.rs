@@ -1,4 +1,5 @@
-//! Encoder-decoders beside `transformers`: logits of a sequence behind texts of several lengths, and what is drawn.
+//! Compares encoder-decoders with `transformers`: logits of a sequence for texts of several lengths, and generated
+//! tokens.
 
 use std::path::Path;
 
@@ -7,10 +8,10 @@ use mind_model::{Files as Folder, Session, TextFiles, WeightsAt, largest};
 
 use crate::files::{Files, distance, ids, numbers};
 
-/// Tokens of each text that is read, as the script has them.
+/// The number of tokens of each input text, as in the script.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
-/// Returns the largest error of the logits of a model, in units of the largest one behind each text.
+/// Returns the largest error of the logits of a model, relative to the largest one for each text.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;
@@ -35,7 +36,7 @@ pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
         let own = distance(&found, expected)?;
         if own.is_nan() || own > crate::MOST {
             return Err(format!(
-                "a logit behind {length} tokens is off by {own:e} of the largest"
+                "a logit after {length} tokens differs by {own:e} of the largest"
             ));
         }
         error = error.max(own);

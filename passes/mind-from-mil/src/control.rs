@@ -37,8 +37,8 @@ fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
     g.block(g.regions(op)[region])
 }
 
-/// Opens the extents of arguments that those of the block of MIL have open, because the loop changes them. Core reads
-/// this from the arguments of the last region.
+/// Gives the arguments the unknown extents of the MIL block's arguments, because the loop changes these extents. Core
+/// reads them from the arguments of the last region.
 fn open_extents(g: &mut Graph, from: BlockId, arguments: &[ValueId], is_last: bool) {
     let olds: Vec<ValueId> = g.arguments(from).into_iter().collect();
     for (old, &new) in olds.into_iter().zip(arguments) {

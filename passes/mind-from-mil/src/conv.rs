@@ -90,8 +90,8 @@ impl Operands {
     }
 }
 
-/// Refuses windows whose padding depends on extents of `x` that are not known: `same` pads as much as the last window
-/// reaches beyond the end, which steps of 1 do not change.
+/// Refuses windows whose padding depends on unknown extents of `x`: with `same`, the padding is as long as the last
+/// window reaches beyond the end, which is independent of the extent only for a stride of 1.
 pub(crate) fn check_pads(
     e: &Emit<'_>,
     x: ValueId,

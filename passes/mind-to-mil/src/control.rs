@@ -83,7 +83,8 @@ impl Opened {
 }
 
 impl Opened {
-    /// The type of a variable: that of its first value, with the extents open that the regions of `op` declare open.
+    /// Returns the type of a loop variable: that of its initial value, with extents unknown that are unknown in the
+    /// regions of `op`.
     fn variable_type(&self, g: &mut Graph, op: OpId, at: usize) -> Ty {
         let first = self.operands[at];
         let declared = g.arguments(block(g, op, 1)).get(at);

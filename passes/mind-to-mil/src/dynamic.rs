@@ -75,7 +75,8 @@ fn begin(
     pair(e, &MAXIMUM, begin, first)
 }
 
-/// Places that are counted from the start: where a slice reaches the end, the other bound of a negative one would be 0.
+/// Returns the starts with negative ones counted from the start of `x`, because the end of a negative slice that
+/// reaches the end of `x` would be 0.
 fn from_start(e: &mut Emit<'_, '_>, x: ValueId, begin: ValueId) -> Lowered {
     let shape = e.shape(x)?;
     let extents = numbers(e, &shape);

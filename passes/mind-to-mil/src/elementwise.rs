@@ -1,4 +1,4 @@
-//! Arithmetic.
+//! Lowers elementwise arithmetic.
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
@@ -57,8 +57,8 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// Lowers a truncated remainder of floats to the sign of `x` times the `mod` of the magnitudes. Integers take other ops,
-/// because the least integer has no magnitude.
+/// Lowers a truncated remainder of floats to the sign of `x` times the `mod` of the magnitudes. Integers take other
+/// ops, because the least integer has no magnitude.
 fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if !e.dtype(x).is_float() {

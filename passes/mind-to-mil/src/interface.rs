@@ -1,4 +1,4 @@
-//! Inputs and outputs.
+//! Lowers inputs and outputs.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::Gather;
@@ -126,8 +126,8 @@ pub struct Renamed<'g> {
     pub legal: String,
 }
 
-/// The inputs and outputs of truth values of a module of core, `input` or `output` and the name of each, which
-/// [`lower`](crate::lower) makes integers in a program that may have these.
+/// Returns the boolean inputs and outputs of a core module, each with `input` or `output` and its name.
+/// [`lower`](crate::lower) converts them to integers in a program whose interface permits these.
 pub fn truth_values(g: &Graph) -> Vec<(&'static str, String)> {
     let is_truth = |value: ValueId| g.ty(value).dtype == DType::Bool;
     let inputs = g.ops(g.body()).filter_map(|op| g.view::<CoreInput>(op));

@@ -33,7 +33,7 @@ pub(crate) fn is_mask(e: &Emit<'_, '_>, value: ValueId, tensor: &Tensor) -> bool
         && is_added(g, value, tensor)
 }
 
-/// Returns whether an element is minus infinity in halves, which cannot represent anything below their range.
+/// Returns whether an element is minus infinity in f16, which applies to everything below its range.
 pub(crate) fn is_masked(element: f64) -> bool {
     element < -f64::from(half::f16::MAX)
 }

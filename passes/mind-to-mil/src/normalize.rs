@@ -1,4 +1,4 @@
-//! Softmax and layer normalisation.
+//! Lowers softmax and layer normalisation.
 
 use mind_core::ops::normalize::{LayerNorm, Softmax, epsilon};
 use mind_ir::opdef::{Op, OpDef};

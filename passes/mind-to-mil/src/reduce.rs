@@ -1,4 +1,4 @@
-//! Reductions.
+//! Lowers reductions.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::cumulative::{Accumulation, Cumulative, Prefixes};

@@ -1,4 +1,4 @@
-//! Why an op is not lowered.
+//! Reasons why ops are not lowered.
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::verify::VerifyError;

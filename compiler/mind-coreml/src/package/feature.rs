@@ -54,7 +54,7 @@ pub(crate) fn feature(
     let shape = match (ty.static_shape(), default) {
         (Some(shape), _) => shape,
         (None, Some((_, shape))) => shape.clone(),
-        // An output whose extents only a run knows is described without a shape, as coremltools does.
+        // Like coremltools, describes an output with data-dependent extents without a shape.
         (None, None) if !is_input(g, value) => Vec::new(),
         (None, None) => {
             let message = format!("`{name}` has an extent that is not known");

@@ -134,7 +134,8 @@ pub(crate) fn classified(own: &Classifier, probabilities: &str) -> [FeatureDescr
     ]
 }
 
-/// A `cast` of the value `read` of this shape to fp32, under the name `name`: `classify` takes no other probabilities.
+/// Returns a `cast` to fp32 of the value `read` of this shape, under the name `name`, because `classify` only takes
+/// fp32.
 pub(crate) fn widened(read: &str, name: &str, shape: &[Dim]) -> Operation {
     let kinds = [
         ("dtype", BindingKind::Value(text(Element::Fp32.name()))),
@@ -155,7 +156,7 @@ pub(crate) fn widened(read: &str, name: &str, shape: &[Dim]) -> Operation {
     }
 }
 
-/// An argument that is one value.
+/// Returns an argument that is bound to a single value.
 fn bound(kind: BindingKind) -> Argument {
     let binding = Binding {
         binding: Some(kind),

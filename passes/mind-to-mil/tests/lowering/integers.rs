@@ -1,4 +1,4 @@
-//! Ops on integers compute the same bits, also at the extremes.
+//! Integer ops give identical results, also for extreme values.
 
 use mind_interp::Arrays;
 use mind_ir::tensor::Tensor;
@@ -24,12 +24,12 @@ const NUMBERS: [i32; 13] = [
     i32::MAX,
 ];
 
-/// Counts of bits to shift by.
+/// Shift amounts.
 const SHIFTS: [i32; 13] = [i32::MIN, -33, -1, 0, 1, 2, 15, 16, 17, 30, 31, 32, i32::MAX];
 
 const BITWISE: [&str; 3] = ["And (%0, %1)", "Or (%0, %1)", "Xor (%0, %1)"];
 
-/// Compares the results of `op` of the integers `x` and `y`, whose shapes and constants `declared` gives.
+/// Compares the results of `op` on the integers `x` and `y`; `declared` declares their shapes and constants.
 #[track_caller]
 fn compare(declared: &str, op: &str, arrays: &Arrays) {
     let module = format!("{declared}\n%9 = {op}\noutputs: %9\n");
@@ -47,7 +47,7 @@ fn compare(declared: &str, op: &str, arrays: &Arrays) {
     assert!(same, "{found:?} is not {expected:?}\n{}", text(&low));
 }
 
-/// Every pair of `xs` and `ys` that `is_defined` keeps.
+/// Returns all pairs of `xs` and `ys` for which `is_defined` is true.
 fn pairs(xs: &[i32], ys: &[i32], is_defined: impl Fn(i32, i32) -> bool) -> [Vec<i32>; 2] {
     let mut lists = [Vec::new(), Vec::new()];
     for &x in xs {

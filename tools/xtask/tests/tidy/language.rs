@@ -57,7 +57,6 @@ const FEW_LINES: usize = 100;
 const PENDING: &[&str] = &[
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
-    "lit_tests",
     "passes/mind-from-mil",
     "passes/mind-rulecheck",
 ];

@@ -8,7 +8,7 @@ use super::Builder;
 use crate::mil::Parsed;
 use crate::mil::syntax::{Arg, Block, Name, Statement, Typed, Value};
 
-/// The operation's name.
+/// The name of the operation.
 pub(super) const CLASSIFY: &str = "classify";
 
 /// The classifier of a program, and the value of its probabilities.

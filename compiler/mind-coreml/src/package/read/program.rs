@@ -45,8 +45,8 @@ impl Decoder<'_> {
         (self.places.list, self.found)
     }
 
-    /// Returns the program of a model, its default function first. Returns `None` if the model has none, or if errors were
-    /// reported.
+    /// Returns the program of a model, its default function first. Returns `None` if the model has none, or if errors
+    /// were reported.
     pub(super) fn model<'m>(&mut self, model: &'m Model) -> Option<syntax::Program<'m>> {
         let span = self.places.add("mlProgram");
         let program = model.ml_program.as_ref()?;
