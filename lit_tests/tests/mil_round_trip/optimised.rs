@@ -9,20 +9,6 @@ use crate::{FLOATS, Fate, NOT_IMPORTED, excuse, fate_through, kept, read};
 /// The opsets that programs are read in.
 const OPSETS: [&str; 4] = ["ios15", "ios16", "ios17", "ios18"];
 
-/// Known gaps: ops whose optimised programs are not lowered, with the opsets and the reason.
-const NOT_LOWERED: &[(&str, &[&str], &str)] = &[
-    (
-        "non_maximum_suppression",
-        &["ios15"],
-        "its composition is simplified, and `gather_nd` has no batches before ios16",
-    ),
-    (
-        "floor_div",
-        &OPSETS,
-        "its composition over integers is simplified, and a truncating division is not lowered",
-    ),
-];
-
 #[test]
 fn optimised_programs_come_back_equivalent() {
     let optimiser = Optimiser::new();
@@ -36,12 +22,8 @@ fn optimised_programs_come_back_equivalent() {
                 };
                 let (op, name) = (program.op, format!("{} {opset} {float}", program.op));
                 let passes = |g: &mut Graph| optimiser.run(g);
-                let mut excused = NOT_LOWERED.iter();
                 match fate_through(op, &source, &passes, &kept(opset), error) {
                     Fate::NotImported(_) if excuse(NOT_IMPORTED, op).is_some() => {}
-                    Fate::NotLowered(_)
-                        if excused
-                            .any(|(own, opsets, _)| *own == op && opsets.contains(&opset)) => {}
                     Fate::NotImported(why) => wrong.push(format!("{name}: not imported: {why}")),
                     Fate::NotLowered(why) => wrong.push(format!("{name}: not lowered: {why}")),
                     Fate::Lowered { differs, text, .. } => {

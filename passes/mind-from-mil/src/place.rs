@@ -19,6 +19,7 @@ use mind_mil::ops::{index, movement, tensor};
 use crate::emit::{Emit, Import, Imported};
 use crate::gather::indices;
 use crate::refuse::Refused;
+use crate::runtime_part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::SCATTER, scatter),
@@ -105,13 +106,13 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
     elements(e, axis, kind, [data, spread, updates])
 }
 
-/// `x` with a slice replaced whose bounds are constants.
+/// `x` with a slice replaced.
 fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
-    let shape = e.shape(x)?;
-    let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
-    let ranges =
-        ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
+    let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
+    let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
+        return runtime_part::update(op, e, x, update);
+    };
     if ranges.iter().any(|range| range.step < 0) {
         return Err(Refused::new("core replaces no slice backwards"));
     }

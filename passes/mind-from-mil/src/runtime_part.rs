@@ -2,6 +2,7 @@
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::{Compare, Direction, Select};
+use mind_core::ops::dynamic::DynamicUpdateSlice;
 use mind_core::ops::elementwise::Abs;
 use mind_core::ops::index::{Gather, Index};
 use mind_core::ops::logic::And;
@@ -11,6 +12,7 @@ use mind_core::ops::shape::ExpandDims;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
+use mind_mil::call::integers;
 
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
@@ -37,22 +39,104 @@ fn positions(e: &mut Emit<'_>, count: ValueId) -> Imported {
     Ok(DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, extents)?)
 }
 
+/// The entries of argument `name` of a slice, one for each dimension of `x`; `each` where it is left out.
+fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, Box<Refused>> {
+    let call = e.call(op)?;
+    let rank = call.ty("x").rank();
+    let list = match call.value(name) {
+        Some(_) => e.ints(op, name)?,
+        None => vec![each; rank],
+    };
+    if list.len() != rank {
+        let found = list.len();
+        let reason = format!(
+            "`{name}` has {found} entries, expected {rank} (one for each dimension of `x`)"
+        );
+        return Err(Refused::new(reason));
+    }
+    if name == "stride" && list.contains(&0) {
+        return Err(Refused::new(format!("`stride` is {list:?}, expected no 0")));
+    }
+    Ok(list)
+}
+
+/// `x` with the elements of a slice replaced by `update`, which gives the extents of the slice: the bounds of
+/// `slice_update` are as far apart.
+pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) -> Imported {
+    let rank = e.rank(x);
+    let (strides, from_start) = (
+        constants(op, e, "stride", 1)?,
+        constants(op, e, "begin_mask", 0)?,
+    );
+    let squeezed = constants(op, e, "squeeze_mask", 0)?;
+    if strides.iter().any(|&step| step != 1) {
+        let reason =
+            format!("`stride` is {strides:?}, expected 1 each where bounds come at run time");
+        return Err(Refused::new(reason));
+    }
+    let removed: Vec<i64> = (0..rank as i64)
+        .filter(|&axis| squeezed[axis as usize] != 0)
+        .collect();
+    let update = match removed.is_empty() {
+        true => update,
+        false => ExpandDims::with(&removed).build(&mut e.b, update)?,
+    };
+    let is_from_start = e
+        .call(op)?
+        .value("begin")
+        .is_some_and(|begin| is_never_negative(e, begin));
+    let begin = list(op, e, "begin")?;
+    let mut starts = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        starts.push(match from_start[axis] != 0 && squeezed[axis] == 0 {
+            true => number(e, 0),
+            false => entry(e, begin, axis)?,
+        });
+    }
+    let bounds = match is_from_start {
+        true => Bounds::Strict,
+        false => Bounds::FromEnd,
+    };
+    Ok(DynamicUpdateSlice::with()
+        .bounds(bounds)
+        .build(&mut e.b, x, update, &starts)?)
+}
+
+/// Whether integers are not negative because they are limited from below, or counted from the start where they are
+/// negative.
+fn is_never_negative(e: &Emit<'_>, value: ValueId) -> bool {
+    let Some(op) = e.g().defining_op(value) else {
+        return false;
+    };
+    let Ok(call) = e.call(op) else {
+        return false;
+    };
+    let argument = |name: &str| call.value(name);
+    let least = |name: &str| integers(&call.tensor(name).known()?).into_iter().min();
+    match call.name {
+        "maximum" => ["x", "y"]
+            .into_iter()
+            .filter_map(least)
+            .any(|least| least >= 0),
+        "select" => {
+            let less = argument("cond").and_then(|cond| e.g().defining_op(cond));
+            let less = less.and_then(|less| e.call(less).ok());
+            let Some(less) = less.filter(|less| less.name == "less") else {
+                return false;
+            };
+            let zero = less.tensor("y").known();
+            let is_sign = zero.is_some_and(|zero| integers(&zero).iter().all(|&zero| zero == 0));
+            is_sign && less.value("x") == argument("b")
+        }
+        _ => false,
+    }
+}
+
 /// The slice of `x` between the bounds of `slice_by_index`. A range without a position is empty.
 pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
     let rank = e.rank(x);
-    let constants = |name: &str, each: i64| {
-        let list = match e.call(op)?.value(name) {
-            Some(_) => e.ints(op, name)?,
-            None => vec![each; rank],
-        };
-        if list.len() != rank || (name == "stride" && list.contains(&0)) {
-            let reason = format!("`{name}` is {list:?} for rank {rank}");
-            return Err(Refused::new(reason));
-        }
-        Ok(list)
-    };
-    let strides = constants("stride", 1)?;
-    let masks = ["begin_mask", "end_mask", "squeeze_mask"].map(|name| constants(name, 0));
+    let strides = constants(op, e, "stride", 1)?;
+    let masks = ["begin_mask", "end_mask", "squeeze_mask"].map(|name| constants(op, e, name, 0));
     let [from_start, to_end, squeezed] = masks;
     let (from_start, to_end, squeezed) = (from_start?, to_end?, squeezed?);
     let (begin, end) = (list(op, e, "begin")?, list(op, e, "end")?);

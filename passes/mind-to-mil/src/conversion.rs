@@ -24,14 +24,15 @@ use crate::found::{Found, recognize as recognize_compositions};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, control, convolve, dynamic, elementwise, empty, flexible, interface,
-    movement, normalize, pool, product, quantize, reduce, runtime_shape, sample, sorting,
-    structured, suppress,
+    constant, contract, control, convolve, dynamic, elementwise, empty, flexible, integers,
+    interface, movement, normalize, pool, product, quantize, reduce, runtime_shape, sample,
+    sorting, structured, suppress,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 17] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 18] = [
     elementwise::ROWS,
+    integers::ROWS,
     contract::ROWS,
     product::ROWS,
     quantize::ROWS,

@@ -5,14 +5,15 @@ use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
-use mind_mil::ops::binary::{ADD, MAXIMUM, MINIMUM};
+use mind_mil::ops::binary::{ADD, LESS, MAXIMUM, MINIMUM};
 use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_SIZE, SLICE_UPDATE};
 
 use crate::elementwise::pair;
-use crate::emit::Argument::{Ints, Value};
+use crate::emit::Argument::{Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::movement::concat;
 use crate::refuse::Refused;
+use crate::select;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (DynamicSlice::DEF, |op, e| {
@@ -31,13 +32,11 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let view = DynamicUpdateSlice::from_id(op);
         let (x, update, bounds) = (view.input(e.g()), view.update(e.g()), view.bounds(e.g()));
         let starts = view.starts(e.g()).to_vec();
-        if bounds == Bounds::FromEnd {
-            return Err(Refused::new(
-                "`slice_update` begins at no place from the end",
-            ));
-        }
         let sizes = e.shape(update)?;
-        let begin = begin(e, x, &starts, &sizes, bounds)?;
+        let mut begin = begin(e, x, &starts, &sizes, bounds)?;
+        if bounds == Bounds::FromEnd {
+            begin = from_start(e, x, begin)?;
+        }
         let extents = numbers(e, &sizes);
         let end = pair(e, &ADD, begin, extents)?;
         let args = [
@@ -74,6 +73,15 @@ fn begin(
     let (last, first) = (numbers(e, &last), numbers(e, &vec![0; shape.len()]));
     let begin = pair(e, &MINIMUM, begin, last)?;
     pair(e, &MAXIMUM, begin, first)
+}
+
+/// Places that are counted from the start: where a slice reaches the end, the other bound of a negative one would be 0.
+fn from_start(e: &mut Emit<'_, '_>, x: ValueId, begin: ValueId) -> Lowered {
+    let shape = e.shape(x)?;
+    let extents = numbers(e, &shape);
+    let counted = pair(e, &ADD, begin, extents)?;
+    let is_negative = e.op(&LESS, &[("x", Value(begin)), ("y", Int(0))])?;
+    select::lower(e, is_negative, counted, begin)
 }
 
 fn numbers(e: &mut Emit<'_, '_>, list: &[i64]) -> ValueId {

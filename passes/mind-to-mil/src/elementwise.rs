@@ -2,7 +2,6 @@
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
-use mind_core::ops::logic::{And, Not, Or, Xor};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
 use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
@@ -19,6 +18,7 @@ use mind_mil::scalar::op_of;
 use crate::config::Layout;
 use crate::emit::Argument::{Int, Number, Value, Word};
 use crate::emit::{Argument, Emit, Lower, Lowered};
+use crate::integers;
 use crate::refuse::Refused;
 use crate::select;
 
@@ -46,10 +46,6 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
     }),
     (Compare::DEF, lower_compare),
-    (And::DEF, lower_logic),
-    (Or::DEF, lower_logic),
-    (Xor::DEF, lower_logic),
-    (Not::DEF, lower_logic),
     (Select::DEF, |op, e| {
         let view = Select::from_id(op);
         let (cond, a, b) = (view.pred(e.g()), view.on_true(e.g()), view.on_false(e.g()));
@@ -61,9 +57,12 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// The sign of `x` times the `mod` of the magnitudes.
+/// The sign of `x` times the `mod` of the magnitudes. The least integer has no magnitude, so that integers take other ops.
 fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
+    if !e.dtype(x).is_float() {
+        return integers::remainder(e, x, y);
+    }
     let magnitude = e.op(&ABS, &[("x", Value(x))])?;
     let divisor = e.op(&ABS, &[("x", Value(y))])?;
     let left = pair(e, &MOD, magnitude, divisor)?;
@@ -71,7 +70,7 @@ fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     pair(e, &MUL, left, sign)
 }
 
-fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
+pub(crate) fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
     let operands = e.g().operands(op);
     [operands[0], operands[operands.len() - 1]]
 }
@@ -116,17 +115,6 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     scalar(op, e)
 }
 
-/// MIL has truth values, but no ops on bits.
-fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let [x, _] = operands(op, e);
-    match e.dtype(x) {
-        DType::Bool => scalar(op, e),
-        dtype => Err(Refused::new(format!(
-            "MIL has no ops on the bits of {dtype}"
-        ))),
-    }
-}
-
 /// Comparisons, which MIL has of numbers: of truth values they are logic, false being less than true.
 fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
@@ -160,12 +148,10 @@ fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
 }
 
 fn lower_div(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let [x, _] = operands(op, e);
+    let [x, y] = operands(op, e);
     match e.dtype(x).is_float() {
         true => scalar(op, e),
-        false => Err(Refused::new(
-            "`floor_div` rounds down where integer division truncates",
-        )),
+        false => integers::quotient(e, x, y),
     }
 }
 

@@ -25,6 +25,7 @@ mod empty;
 mod flexible;
 mod found;
 mod fuse;
+mod integers;
 mod interface;
 mod mask;
 mod matching;

@@ -13,7 +13,7 @@ use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::tensor::Tensor;
+use mind_ir::tensor::{Tensor, advance};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -116,11 +116,14 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let view = GatherNd::from_id(op);
         let (data, indices) = (view.data(e.g()), view.indices(e.g()));
         let (batch, bounds) = (view.batch_dims(e.g()), view.bounds(e.g()));
+        let has_batches = e.config.opset >= Opset::Ios16;
+        let indices = match batch {
+            1.. if !has_batches => numbered(e, indices, batch as usize)?,
+            _ => indices,
+        };
         let mut args = vec![("x", Value(data)), ("indices", Value(indices))];
-        if e.config.opset >= Opset::Ios16 {
+        if has_batches {
             args.push(("batch_dims", Int(batch)));
-        } else if batch != 0 {
-            return Err(Refused::new("`gather_nd` has no batches before ios16"));
         }
         at_places(e, &GATHER_ND, data, bounds, args)
     }),
@@ -384,6 +387,22 @@ pub(crate) fn at_places(
         args.push(("validate_indices", Flag(false)));
     }
     e.op(row, &args)
+}
+
+/// Indices of which each begins with the numbers of its batch: `gather_nd` has no batches before ios16.
+fn numbered(e: &mut Emit<'_, '_>, indices: ValueId, batch: usize) -> Lowered {
+    let mut shape: Vec<usize> = Vec::new();
+    shape.extend(e.shape(indices)?.iter().map(|&extent| extent as usize));
+    let last = shape.len() - 1;
+    shape[last] = batch;
+    let mut index = vec![0; last];
+    let mut numbers = Vec::new();
+    for _ in 0..shape[..last].iter().product() {
+        numbers.extend(index[..batch].iter().map(|&at| at as i32));
+        advance(&mut index, &shape[..last]);
+    }
+    let numbers = e.constant(&Tensor::of(shape, numbers));
+    concat(e, &[numbers, indices], last as i64)
 }
 
 /// Tensors one after the other.

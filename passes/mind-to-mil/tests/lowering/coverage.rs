@@ -8,8 +8,6 @@ const EXCUSED: &[(&str, &str)] = &[
         "core.block_matmul",
         "MIL has no products of integers on scales of blocks; the weights as numbers lower",
     ),
-    ("core.shift_left", "MIL has no shifts"),
-    ("core.shift_right", "MIL has no shifts"),
     (
         "core.scan",
         "recurrent layers are lowered, and MIL stacks no slices of a loop",

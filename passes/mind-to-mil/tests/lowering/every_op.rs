@@ -113,7 +113,7 @@ fn every_op_computes_what_it_did() {
             *ran.entry(name.clone()).or_default() += 1;
         }
     };
-    for dtype in [DType::F32, DType::F16, DType::Bool] {
+    for dtype in [DType::F32, DType::F16, DType::I32, DType::Bool] {
         let plain = all().into_iter().chain(samples());
         plain.for_each(|case| check(&case, dtype, dtype));
         for case in [gathers(), placed_windows(), scatters()]

@@ -5,6 +5,7 @@ mod compositions;
 mod control;
 mod coverage;
 mod every_op;
+mod integers;
 mod module;
 mod rules;
 mod runtime_shape;
