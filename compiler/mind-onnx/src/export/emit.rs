@@ -146,7 +146,7 @@ impl<'g> Emit<'g> {
 
     /// A number of rank 0, rounded to `dtype`.
     pub fn number(&mut self, dtype: DType, number: f64) -> Val {
-        let tensor = crate::tensor::converted(&Tensor::scalar(number), dtype);
+        let tensor = mind_convert::scalar(dtype, number);
         self.tensor(&tensor)
     }
 

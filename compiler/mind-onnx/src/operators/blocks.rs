@@ -1,6 +1,6 @@
 //! Blocks of an image as channels, and back.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 
 use super::Operator;
 use super::place::elements;

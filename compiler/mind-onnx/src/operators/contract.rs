@@ -1,5 +1,6 @@
 //! Products and convolutions as one op of core.
 
+use mind_convert::EmitCore;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_core::ops::shape::{ExpandDims, Squeeze};

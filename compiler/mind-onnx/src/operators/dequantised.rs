@@ -1,6 +1,6 @@
 //! Tensors of numbers that bytes stand for, and the bytes.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::elements_of;
 use mind_core::ops::quantize::Dequantize;
 use mind_core::ops::shape::Transpose;
@@ -10,7 +10,6 @@ use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 
 use crate::import::emit::{Emit, One};
-use crate::tensor::converted;
 
 /// The numbers `(byte - zero) * scale`, of which scales and zero points are constants.
 pub(super) struct Dequantised {

@@ -1,7 +1,7 @@
 //! Sums of products of elements whose indices are named.
 
 use indexmap::IndexSet;
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Slice;
 use mind_core::ops::reduce::Sum;

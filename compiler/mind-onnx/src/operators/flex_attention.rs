@@ -1,6 +1,6 @@
 //! Attention with scores and weights that graphs of the model modify.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::ValueId;

@@ -1,6 +1,6 @@
 //! Attention of decoders as exporters for ONNX Runtime write it: a cache of keys and values that several heads share.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::gather::GatherNd;
@@ -13,7 +13,6 @@ use mind_ir::types::{DType, Dim};
 
 use super::attention::{heads, rotated, scores, together};
 use super::place::{places, places_along};
-use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -138,9 +137,9 @@ fn unpacked(
     })?;
     let (first, second) = (own_heads * features, (own_heads + key_heads) * features);
     Ok([
-        part_of(e, all, 2, 0, first)?,
-        part_of(e, all, 2, first, second)?,
-        part_of(e, all, 2, second, width)?,
+        e.part(all, 2, 0, first)?,
+        e.part(all, 2, first, second)?,
+        e.part(all, 2, second, width)?,
     ])
 }
 

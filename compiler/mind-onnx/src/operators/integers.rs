@@ -1,7 +1,7 @@
 //! Sums of products of bytes, which are exact in integers of 32 bits, and products of the numbers that bytes stand for,
 //! which become such sums times a scale.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::elements_of;
 use mind_core::ops::convolution::{Conv, Layout, SumType};
 use mind_core::ops::dot_general::DotGeneral;

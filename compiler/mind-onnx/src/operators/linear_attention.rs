@@ -1,6 +1,6 @@
 //! Attention whose state has a fixed size: recurrent layers of keys and values, and the convolution before them.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
 use mind_core::ops::convolution::{Conv, Layout};
@@ -8,7 +8,6 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
-use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -215,6 +214,6 @@ fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
         own = e.convert(product, of)?;
     }
     let length = e.extent(all, 2)?;
-    let state = part_of(e, all, 2, length - (taps - 1), length)?;
+    let state = e.part(all, 2, length - (taps - 1), length)?;
     Ok(vec![own, state])
 }

@@ -1,6 +1,6 @@
 //! Elements that move to other places: written into a cache, back from windows, and in the other order.
 
-use mind_convert::{Argument, Refusal};
+use mind_convert::{Argument, EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};

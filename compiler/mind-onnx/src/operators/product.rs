@@ -1,5 +1,6 @@
 //! Matrix products.
 
+use mind_convert::EmitCore;
 use mind_ir::scalar::ScalarFn;
 
 use super::Operator;

@@ -1,6 +1,6 @@
 //! Shapes that are inputs: numbers where they are known, else what a run computes.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::extents::Iota;

@@ -1,6 +1,6 @@
 //! Convolutions, in the layout of core that is nearest.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::Reverse;
@@ -188,8 +188,8 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
             result.channels_last(),
         ),
     };
-    let mut x = n.e.transpose(x, &input)?;
-    let mut w = n.e.transpose(w, &filter)?;
+    let mut x = n.e.permute(x, &input)?;
+    let mut w = n.e.permute(w, &filter)?;
     // Where spatial dimensions begin, in images and in filters.
     let (of_image, of_filter) = match layout {
         Layout::Nchw => (2, 2),
@@ -232,7 +232,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     for (at, &place) in result.iter().enumerate() {
         back[place] = at;
     }
-    n.e.transpose(own, &back)
+    n.e.permute(own, &back)
 }
 
 /// The image with zeros between its elements, and without those that negative padding removes.
@@ -284,7 +284,7 @@ fn backwards(
     // Its filters have the channels of the input last.
     let mut order: Vec<usize> = (0..spatial).collect();
     order.extend([spatial + 1, spatial]);
-    let turned = n.e.transpose(turned, &order)?;
+    let turned = n.e.permute(turned, &order)?;
     let pads = [low, high].concat();
     let own = ConvTranspose::with()
         .layout(Layout::Nhwc)

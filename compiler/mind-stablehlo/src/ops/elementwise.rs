@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::Direction;
 use mind_core::ops::convert::Bitcast;
 use mind_ir::ValueId;
@@ -13,8 +13,7 @@ use super::Row;
 use crate::constant::Constant;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::Inner;
-use crate::import::value::{Compared, Value};
+use crate::import::value::{Compared, Value, Values};
 
 pub(super) const ROWS: &[Row] = &[
     Row::scalar("stablehlo.and", ScalarFn::And),
@@ -145,12 +144,12 @@ pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refusal> {
     })
 }
 
-fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn compare(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(2)?;
     let direction = direction(n.word(0, &["comparison_direction"]))?;
     let order = n.word(1, &["compare_type"]).unwrap_or("");
     if let Some(own) = compared(direction, n.given(0)?, n.given(1)?) {
-        return Ok(Some(vec![own]));
+        return Ok(vec![own]);
     }
     let [mut lhs, mut rhs] = [n.input(0)?, n.input(1)?];
     let is_float = n.e.dtype(lhs).class() == DTypeClass::Float;
@@ -165,7 +164,7 @@ fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
             return Err(Refusal::word("compare_type", other, &words));
         }
     }
-    Ok(Some(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)]))
+    Ok(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)])
 }
 
 /// A comparison of an extent, which is known if it is one with itself, or with what no extent is below.

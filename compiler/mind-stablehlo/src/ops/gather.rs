@@ -3,7 +3,7 @@
 //! The dimensions that have indices go to the front, the indices of one slice to the end; where slices have several
 //! elements along them, an index for each is made. What is left are tuples of indices, as `GatherNd` has them.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::GatherNd;
 use mind_core::ops::index::{Gather, Slice};
@@ -69,7 +69,7 @@ pub(super) fn tuples(
     } else {
         let others = (0..rank).filter(|&own| own != numbers.vector);
         let order: Vec<usize> = others.chain([numbers.vector]).collect();
-        indices = e.transpose(indices, &order)?;
+        indices = e.permute(indices, &order)?;
     }
     let rank = e.rank(indices);
     let of = e.dtype(indices);
@@ -174,13 +174,13 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     let outer = e.rank(indexed.indices) - 1;
     let order = result_order(outer, &numbers.window)?;
     if let Some(own) = along_one_axis(e, x, &indexed, &sizes, &kept, outer)? {
-        return e.transpose(own, &order);
+        return e.permute(own, &order);
     }
     // From all indexed dimensions of slices and then the others to their order in the tensor.
     let is_indexed = |axis: &usize| indexed.axes.contains(axis);
     let others: Vec<usize> = (0..rank).filter(|axis| !is_indexed(axis)).collect();
     let front = [&indexed.axes[..], &others[..]].concat();
-    let moved = e.transpose(x, &front)?;
+    let moved = e.permute(x, &front)?;
     let is_single = |axis: &usize| sizes[*axis] == Extent::Known(1);
     let own = if indexed.axes.iter().all(is_single) {
         let own = GatherNd::with().bounds(Bounds::Clamp);
@@ -188,7 +188,7 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
         let mut extents = e.extents_of(own, 0..outer)?;
         extents.extend(vec![Extent::Known(1); indexed.axes.len()]);
         extents.extend(e.extents_of(own, outer..e.rank(own))?);
-        e.reshape_to(own, &extents)?
+        e.reshape_extents(own, &extents)?
     } else {
         let extents: Vec<Extent> = indexed.axes.iter().map(|axis| sizes[*axis]).collect();
         let places = window_places(e, moved, indexed.indices, &extents)?;
@@ -205,9 +205,9 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
             extents.push(e.extent_of(own, at)?);
         }
     }
-    let own = e.transpose(own, &permutation)?;
-    let own = e.reshape_to(own, &extents)?;
-    e.transpose(own, &order)
+    let own = e.permute(own, &permutation)?;
+    let own = e.reshape_extents(own, &extents)?;
+    e.permute(own, &order)
 }
 
 /// The tensor with the first elements along dimensions that have no index and are not taken as a whole.
@@ -272,7 +272,7 @@ fn along_one_axis(
         return Ok(None);
     }
     let extents = e.extents_of(indexed.indices, 0..outer)?;
-    let indices = e.reshape_to(indexed.indices, &extents)?;
+    let indices = e.reshape_extents(indexed.indices, &extents)?;
     let gather = Gather::with().axis(axis as i64).bounds(Bounds::Clamp);
     let own = gather.build(e, x, indices)?;
     let rank = e.rank(own);
@@ -280,7 +280,7 @@ fn along_one_axis(
         .chain(0..axis)
         .chain(axis + outer..rank);
     let order: Vec<usize> = order.collect();
-    Ok(Some(e.transpose(own, &order)?))
+    Ok(Some(e.permute(own, &order)?))
 }
 
 /// Tuples for each element of slices with these extents, which are moved inside: the dimensions of the indices, those of

@@ -1,6 +1,6 @@
 //! Normalisation with statistics that are known.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_ir::scalar::ScalarFn;
 
 use super::Row;

@@ -1,6 +1,6 @@
 //! Elements chosen under windows, to which others are added: gradients of pools.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::scatter::{ScatterNd, Update};
 use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::scalar::ScalarFn;

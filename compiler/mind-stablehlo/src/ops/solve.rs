@@ -1,6 +1,6 @@
 //! Factors of matrices and equations with triangular ones, a column or a row in each step of a scan.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::compare::Direction;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
@@ -10,7 +10,6 @@ use mind_ir::ValueId;
 use mind_ir::opdef::Op as _;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, DTypeClass, Dim};
-use mind_ir::verify::VerifyError;
 
 use super::{Many, Row};
 use crate::import::emit::{Cache, Emit, One};
@@ -132,7 +131,7 @@ fn turned(e: &mut Emit<'_>, x: ValueId) -> One {
     let rank = e.rank(x);
     let mut order: Vec<usize> = (0..rank).collect();
     order.swap(rank - 2, rank - 1);
-    e.transpose(x, &order)
+    e.permute(x, &order)
 }
 
 /// The numbers of `count` steps, from 0 on.
@@ -164,26 +163,22 @@ fn scan(
     let reversed = [i64::from(is_reversed)];
     let attrs = Scan::attrs(1, 1, &[], &[], &reversed, &[]);
     let operands = [&[carried, steps], fixed].concat();
-    let mut refused = None;
-    let op =
-        e.b.create_with_body(Scan::DEF, &operands, &attrs, 1, |b, arguments| {
-            let mut cache = Cache::default();
-            let mut e = Emit {
-                b: b.reborrow(),
-                cache: &mut cache,
-            };
-            let next = step(&mut e, arguments[0], arguments[1], &arguments[2..]);
-            next.map(|own| vec![own]).map_err(|why| {
-                let problem = why.to_string();
-                refused = Some(why);
-                Box::new(VerifyError::Structure { problem })
-            })
-        });
-    match (op, refused) {
-        (_, Some(refused)) => Err(refused),
-        (Ok(op), None) => Ok(e.g().results(op).get(0)),
-        (Err(error), None) => Err(error.into()),
-    }
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: 1,
+    };
+    let results = op.create(&mut e.b, |_, b, arguments| {
+        let mut cache = Cache::default();
+        let mut e = Emit {
+            b: b.reborrow(),
+            cache: &mut cache,
+        };
+        let next = step(&mut e, arguments[0], arguments[1], &arguments[2..])?;
+        Ok(vec![next])
+    })?;
+    Ok(results[0])
 }
 
 /// The lower factor, column after column: each step divides a column by the root of its pivot and takes its outer product

@@ -323,7 +323,7 @@ fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     let mut shape = vec![1; dims.len()];
     shape[axis] = extent as usize;
     let places = Tensor::of(shape.clone(), (0..extent).collect::<Vec<i64>>());
-    let places = crate::tensor::converted(&places, dtype);
+    let places = mind_convert::converted(&places, dtype);
     let own = e.tensor(&places);
     let same = dims.iter().enumerate();
     if same

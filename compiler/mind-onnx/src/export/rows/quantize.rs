@@ -141,8 +141,8 @@ fn written_out(
         own = e.node(op::ADD, &[own, point], Vec::new())?;
     }
     let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|bound| {
-        let bound = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(bound), to);
-        crate::tensor::converted(&bound, DType::F64)
+        let bound = mind_convert::scalar(to, bound);
+        mind_convert::converted(&bound, DType::F64)
     });
     let (least, most) = (e.tensor(&least), e.tensor(&most));
     let own = e.node(op::MAX, &[own, least], Vec::new())?;

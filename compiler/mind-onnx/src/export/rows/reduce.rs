@@ -254,8 +254,8 @@ fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
         true => e.number(carrier, identity),
         // The least integer of the dtype, in which `f64` saturates.
         false => {
-            let least = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(identity), dtype);
-            let least = crate::tensor::converted(&least, carrier);
+            let least = mind_convert::scalar(dtype, identity);
+            let least = mind_convert::converted(&least, carrier);
             e.tensor(&least)
         }
     };

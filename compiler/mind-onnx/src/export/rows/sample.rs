@@ -287,7 +287,7 @@ fn targets(
     let known = e.known(numbers);
     let known =
         known.ok_or_else(|| Refused::value("`scales`", "computed in the run", "a constant"))?;
-    let wide = crate::tensor::converted(&known, DType::F64);
+    let wide = mind_convert::converted(&known, DType::F64);
     let wide = wide.elements::<f64>();
     if is_crop {
         let region: Vec<f32> = wide

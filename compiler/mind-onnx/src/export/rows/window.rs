@@ -296,8 +296,8 @@ fn slices(
         (Reduction::Max, _) => f64::NEG_INFINITY,
         (Reduction::Min, _) => f64::INFINITY,
     };
-    let outside = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(outside), dtype);
-    let outside = crate::tensor::converted(&outside, carrier);
+    let outside = mind_convert::scalar(dtype, outside);
+    let outside = mind_convert::converted(&outside, carrier);
     let outside = e.tensor(&outside);
     let pads = e.ints(&[&windows.low[..], &windows.high].concat());
     let padded = e.node(op::PAD, &[x, pads, outside], Vec::new())?;

@@ -1,4 +1,4 @@
-//! Which inputs of the model a value is computed from, for the reasons of refusals.
+//! Inputs of the model that a value is computed from, for the reasons of refusals.
 
 use mind_core::ops::control::If;
 use mind_core::ops::input::Input;
@@ -7,7 +7,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{BlockId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// The names of the inputs that `value` is computed from, in the order in which they are found from it.
+/// Returns the names of the inputs that `value` is computed from, the nearest first.
 fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -26,9 +26,9 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     found
 }
 
-/// The names of the inputs that decide `value`, if these are single elements, and what it is computed with are single
-/// elements, too; `None` if arrays or open extents have a say, or no input has.
-pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
+/// Returns the names of the inputs that determine `value`. Returns `None` if one of the values that it is computed from is
+/// not a single element, or if no input is among them.
+pub fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -53,7 +53,7 @@ pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// The operand that an argument of a region stands for: the last argument for the last operand, and so on.
+/// Returns the operand that an argument of a region has the value of: the last argument that of the last operand, and so on.
 fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     let operands = g.operands(g.block_owner(block)?);
     let behind = g.arguments(block).len().checked_sub(at as usize)?;
@@ -61,8 +61,8 @@ fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     operands.get(place).copied()
 }
 
-/// Why a value is not known, and what makes it known.
-pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
+/// Returns why a value is not known, and the option that makes it known.
+pub fn at_run_time(g: &Graph, value: ValueId) -> String {
     let is_input = g
         .defining_op(value)
         .is_some_and(|op| g.view::<Input>(op).is_some());
@@ -77,8 +77,8 @@ pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
     }
 }
 
-/// What makes the extents of a value known that are not.
-pub(super) fn open_extent(g: &Graph, value: ValueId) -> String {
+/// Returns why an extent of a value is not known, and the option that makes it known.
+pub(crate) fn open_extent(g: &Graph, value: ValueId) -> String {
     let ty: TypeView<'_> = g.ty(value);
     if !ty.shape.contains(&Dim::Dynamic) {
         return "is not known here; `--dim` gives it".to_owned();
