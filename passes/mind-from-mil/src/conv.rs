@@ -1,5 +1,6 @@
 //! Convolutions, forward and backward.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -8,8 +9,7 @@ use mind_mil::infer::window::{Axis, Windows};
 use mind_mil::ops::conv;
 
 use crate::contract::alike;
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&conv::CONV, convolution),
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// `[N, C, ..]` under `[O, C / groups, ..]`.
-fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn convolution(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let list = |entry: fn(&Axis) -> i64| operands.axes.iter().map(entry).collect();
     let [strides, dilations, low, high]: [Vec<i64>; 4] = [
@@ -38,7 +38,7 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// `[N, C, ..]` spread by `[C, O / groups, ..]`.
-fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let (outer, result) = (e.shape(operands.x)?, e.shape(e.g().result(op))?);
     let (mut low, mut high, mut more) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Box<Refused>> {
+    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Refusal> {
         let (x, weight) = (e.argument(op, "x")?, e.argument(op, "weight")?);
         let weight = alike(e, weight, x)?;
         let (outer, kernel) = (e.shape(x)?, e.shape(weight)?);
@@ -90,13 +90,13 @@ impl Operands {
 }
 
 /// `own` with the bias of `op`, a number for each filter.
-fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> Imported {
+fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> One {
     let Some(bias) = e.optional(op, "bias")? else {
         return Ok(own);
     };
     let bias = alike(e, bias, own)?;
     let mut shape = vec![1; e.shape(own)?.len() - 1];
     shape[0] = e.shape(own)?[1];
-    let bias = e.reshape(bias, &shape)?;
+    let bias = e.reshape_to(bias, &shape)?;
     e.add(own, bias)
 }

@@ -1,5 +1,6 @@
 //! The walk over a program and the table of what each op becomes.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_diag::Diagnostics;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -15,8 +16,8 @@ use mind_mil::scalar::function_of;
 use mind_mil::structure::{Const, Func, Input, program};
 use rustc_hash::FxHashMap;
 
-use crate::emit::{Emit, Import};
-use crate::refuse::{Refusals, Refused};
+use crate::emit::{Emit, Import, Many};
+use crate::refuse::Refusals;
 use crate::{
     comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
     movement, normalize, open, place, pool, quantize, recurrent, reduce, regions, runtime_shape,
@@ -52,7 +53,7 @@ pub fn imports(row: &MilOp) -> bool {
 }
 
 /// What an op of several results becomes.
-type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
+type Several = fn(OpId, &mut Emit<'_>) -> Many;
 
 /// What each op of several results becomes.
 const SEVERAL: [(&MilOp, Several); 8] = [
@@ -164,7 +165,7 @@ impl Importing {
             if reads_rejected(g, op) {
                 let row = ops::row(g.def(op));
                 if let Some(why) = row.and_then(without::not_imported) {
-                    let why = *Refused::new(why);
+                    let why = Refusal::no_counterpart(why);
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 continue;
@@ -185,21 +186,21 @@ impl Importing {
             match replacements(op, &mut e) {
                 Ok(values) if values.len() < results => {
                     let why = format!("it has {results} results, and not {}", values.len());
-                    let why = *Refused::new(why);
+                    let why = Refusal::no_counterpart(why);
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 Ok(values) => {
                     replace(g, op, &values);
                     self.imported += 1;
                 }
-                Err(why) => self.refused.push(g.def(op).name, *why, g.span(op)),
+                Err(why) => self.refused.push(g.def(op).name, why, g.span(op)),
             }
         }
     }
 }
 
 /// What takes the place of the results of an op; for the end of the function, of its operands.
-fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+fn replacements(op: OpId, e: &mut Emit<'_>) -> Many {
     if let Some(end) = e.g().view::<Yield>(op) {
         let values = end.values(e.g()).to_vec();
         return values.into_iter().map(|value| e.taken(value)).collect();
@@ -208,7 +209,7 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
         return Ok(vec![interface::input(input, e)?]);
     }
     let Some(row) = ops::row(e.g().def(op)) else {
-        return Err(Refused::new("it is no op of MIL"));
+        return Err(Refusal::no_counterpart("it is no op of MIL"));
     };
     if let Some(values) = constant::folded(op, e)? {
         return Ok(values);
@@ -220,7 +221,7 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
         return Ok(vec![compose::compose(op, e, row)?]);
     }
     let why = without::not_imported(row).unwrap_or("it has no counterpart");
-    let import = conversion(row).ok_or_else(|| Refused::new(why))?;
+    let import = conversion(row).ok_or_else(|| Refusal::no_counterpart(why))?;
     Ok(vec![import(op, e)?])
 }
 

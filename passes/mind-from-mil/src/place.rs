@@ -1,5 +1,6 @@
 //! Elements put at places, and elements taken from places that are known when importing.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::Select;
@@ -16,9 +17,8 @@ use mind_mil::call::integers;
 use mind_mil::infer::slice::{Range, ranges};
 use mind_mil::ops::{index, movement, tensor};
 
-use crate::emit::{Emit, Import, Imported};
+use crate::emit::{Emit, Import, One};
 use crate::gather::indices;
-use crate::refuse::Refused;
 use crate::runtime_part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -46,13 +46,13 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 /// The most places that are listed.
 const MOST_PLACES: i64 = 1 << 22;
 
-fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
+fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Refusal> {
     let shape = e.shape(x)?;
     let places = shape
         .iter()
         .try_fold(1i64, |all, &extent| all.checked_mul(extent));
     if places.is_none_or(|places| places > MOST_PLACES) {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "it has more than {MOST_PLACES} places"
         )));
     }
@@ -60,7 +60,7 @@ fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
 }
 
 /// How a scatter joins its updates, and these.
-fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>> {
+fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Refusal> {
     let mode = e.call(op)?.word("mode").to_owned();
     let updates = e.argument(op, "updates")?;
     Ok(match mode.as_str() {
@@ -70,7 +70,11 @@ fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>>
         "mul" => (Update::Mul, updates),
         "min" => (Update::Min, updates),
         "max" => (Update::Max, updates),
-        mode => return Err(Refused::new(format!("core does not {mode} at places"))),
+        mode => {
+            return Err(Refusal::no_counterpart(format!(
+                "core does not {mode} at places"
+            )));
+        }
     })
 }
 
@@ -79,7 +83,7 @@ fn elements(
     axis: usize,
     kind: Update,
     [data, indices, updates]: [ValueId; 3],
-) -> Imported {
+) -> One {
     Ok(ScatterElements::with()
         .axis(axis as i64)
         .kind(kind)
@@ -88,7 +92,7 @@ fn elements(
 }
 
 /// Slices put at `indices` along an axis: all indices as one dimension, each for every element of its slice.
-fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn scatter(op: OpId, e: &mut Emit<'_>) -> One {
     let data = e.argument(op, "data")?;
     let shape = e.shape(data)?;
     let call = e.call(op)?;
@@ -97,33 +101,33 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
     let count: i64 = e.shape(indices)?.iter().product();
     let mut whole = shape.clone();
     whole[axis] = count;
-    let updates = e.reshape(updates, &whole)?;
+    let updates = e.reshape_to(updates, &whole)?;
     let mut column = vec![1; shape.len() - axis];
     column[0] = count;
-    let column = e.reshape(indices, &column)?;
+    let column = e.reshape_to(indices, &column)?;
     let dims: Vec<Dim> = whole.into_iter().map(Dim::Fixed).collect();
     let spread = BroadcastTo::with(&dims).build(&mut e.b, column)?;
     elements(e, axis, kind, [data, spread, updates])
 }
 
 /// `x` with a slice replaced.
-fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn slice_update(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
     let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
     let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
         return runtime_part::update(op, e, x, update);
     };
     if ranges.iter().any(|range| range.step < 0) {
-        return Err(Refused::new("core replaces no slice backwards"));
+        return Err(Refusal::no_counterpart("core replaces no slice backwards"));
     }
     let counts: Vec<i64> = ranges.iter().map(|range| range.count).collect();
-    let update = e.reshape(update, &counts)?;
+    let update = e.reshape_to(update, &counts)?;
     if ranges.iter().any(|range| range.step != 1) {
         return spread(e, x, update, &ranges);
     }
     let starts = ranges
         .iter()
-        .map(|range| e.constant(&Tensor::scalar(range.start)));
+        .map(|range| e.tensor(&Tensor::scalar(range.start)));
     let starts: Vec<ValueId> = starts.collect();
     Ok(DynamicUpdateSlice::with()
         .bounds(Bounds::Strict)
@@ -131,7 +135,7 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// `update` spread to the positions of `ranges`, and `x` between them.
-fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Imported {
+fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> One {
     let shape = extents(e, x)?;
     let reach = |range: &Range| range.start + (range.count - 1) * range.step + 1;
     let low: Vec<i64> = ranges.iter().map(|range| range.start).collect();
@@ -154,12 +158,12 @@ fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Im
         }));
         advance(&mut index, &shape);
     }
-    let mask = e.constant(&Tensor::of(shape, kept));
+    let mask = e.tensor(&Tensor::of(shape, kept));
     Ok(Select::build(&mut e.b, mask, spread, x)?)
 }
 
 /// The first elements of each sequence backwards, as many as constant `lengths` say.
-fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> One {
     let lengths = integers(&e.known(op, "lengths")?);
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;
@@ -167,7 +171,9 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
     let axis = |name: &str| call.axis(call.int(name).unwrap_or(0), shape.len());
     let (sequence, batch) = (axis("seq_axis")?, axis("batch_axis")?);
     if lengths.len() != shape[batch] {
-        return Err(Refused::new("`lengths` does not fit the batches"));
+        return Err(Refusal::no_counterpart(
+            "`lengths` does not fit the batches",
+        ));
     }
     let mut index = vec![0usize; shape.len()];
     let mut places = Vec::new();
@@ -181,18 +187,18 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
         });
         advance(&mut index, &shape);
     }
-    let places = e.constant(&Tensor::of(shape, places));
+    let places = e.tensor(&Tensor::of(shape, places));
     Ok(GatherElements::with()
         .axis(sequence as i64)
         .build(&mut e.b, x, places)?)
 }
 
 /// `x` in the band, 0 outside of it.
-fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn band(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;
     let &[.., rows, columns] = &shape[..] else {
-        return Err(Refused::new("it takes rank 2 or more"));
+        return Err(Refusal::no_counterpart("it takes rank 2 or more"));
     };
     let call = e.call(op)?;
     let bound = |name: &str| call.int(name).filter(|&own| own >= 0).unwrap_or(i64::MAX);
@@ -202,8 +208,8 @@ fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
         below <= lower && -below <= upper
     };
     let mask = Tensor::of(vec![rows, columns], (0..rows * columns).map(kept).collect());
-    let mask = e.constant(&mask);
+    let mask = e.tensor(&mask);
     let zero = Tensor::new(Vec::new(), Buffer::zeros(e.dtype(x), 1));
-    let zero = e.constant(&zero);
+    let zero = e.tensor(&zero);
     Ok(Select::build(&mut e.b, mask, x, zero)?)
 }

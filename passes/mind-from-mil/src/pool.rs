@@ -1,5 +1,6 @@
 //! Pools.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::scalar::Reduction;
 use mind_ir::types::Dim;
@@ -8,8 +9,7 @@ use mind_mil::MilOp;
 use mind_mil::infer::window::Windows;
 use mind_mil::ops::pool;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&pool::MAX_POOL, |op, e| {
@@ -46,7 +46,7 @@ impl Pool {
         pool
     }
 
-    pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
+    pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
         let x = e.argument(op, "x")?;
         let outer = e.shape(x)?;
         let call = e.call(op)?;
@@ -77,7 +77,7 @@ impl Pool {
         x: ValueId,
         kind: Reduction,
         count_padding: bool,
-    ) -> Imported {
+    ) -> One {
         let pool = ReduceWindow::with(&self.window, kind)
             .strides(&self.strides)
             .low(&self.low)

@@ -1,5 +1,6 @@
 //! Images through a matrix, and regions of images, as samples at coordinates.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::index::Gather;
@@ -13,9 +14,7 @@ use mind_mil::MilOp;
 use mind_mil::infer::sample::grid;
 use mind_mil::ops::image;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] =
     &[(&image::AFFINE, affine), (&image::CROP_RESIZE, crop_resize)];
@@ -24,10 +23,10 @@ pub(crate) const ROWS: &[(&MilOp, Import)] =
 const MOST_PLACES: i64 = 1 << 22;
 
 /// Refuses lists of `count` times `each` coordinates that are too long.
-fn listed(count: i64, each: i64) -> Result<(), Box<Refused>> {
+fn listed(count: i64, each: i64) -> Result<(), Refusal> {
     match count.checked_mul(each) {
         Some(all) if (0..=MOST_PLACES).contains(&all) => Ok(()),
-        _ => Err(Refused::new(format!(
+        _ => Err(Refusal::no_counterpart(format!(
             "it has more than {MOST_PLACES} places"
         ))),
     }
@@ -39,7 +38,7 @@ pub(crate) fn sampled(
     x: ValueId,
     places: ValueId,
     sampling: GridSampling,
-) -> Imported {
+) -> One {
     let sample = GridSample::with()
         .layout(Layout::Nchw)
         .mode(sampling.mode)
@@ -50,17 +49,17 @@ pub(crate) fn sampled(
 }
 
 /// Coordinates from 0 to 1 as those from -1 to 1.
-pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> Imported {
+pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> One {
     let doubled = e.mul_n(places, 2.0)?;
     e.add_n(doubled, -1.0)
 }
 
 /// The image at the positions of the result, as a matrix maps their coordinates.
-fn affine(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn affine(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, matrix) = (e.argument(op, "x")?, e.argument(op, "transform_matrix")?);
     let (sampling, from_zero) = grid(&e.call(op)?)?;
     let &[batch, _, height, width] = &e.shape(e.g().result(op))?[..] else {
-        return Err(Refused::new("it takes rank 4"));
+        return Err(Refusal::no_counterpart("it takes rank 4"));
     };
     listed(height, width)?;
     let place = |at: i64, count: i64| -> f64 {
@@ -81,12 +80,12 @@ fn affine(op: OpId, e: &mut Emit<'_>) -> Imported {
     let ones = places.clone().map(|_| 1.0f32);
     let numbers: Vec<f32> = columns.chain(rows).chain(ones).collect();
     let count = (height * width) as usize;
-    let base = e.constant(&Tensor::of(vec![3, count], numbers));
+    let base = e.tensor(&Tensor::of(vec![3, count], numbers));
     let matrix = e.convert(matrix, DType::F32)?;
-    let matrix = e.reshape(matrix, &[batch, 2, 3])?;
+    let matrix = e.reshape_to(matrix, &[batch, 2, 3])?;
     let mapped = MatMul::build(&mut e.b, matrix, base)?;
     let mapped = e.transpose(mapped, &[0, 2, 1])?;
-    let mut places = e.reshape(mapped, &[batch, height, width, 2])?;
+    let mut places = e.reshape_to(mapped, &[batch, height, width, 2])?;
     if from_zero {
         places = doubled(e, places)?;
     }
@@ -106,7 +105,7 @@ impl Boxes {
         e: &mut Emit<'_>,
         list: ValueId,
         [height, width]: [i64; 2],
-    ) -> Result<Boxes, Box<Refused>> {
+    ) -> Result<Boxes, Refusal> {
         let call = e.call(op)?;
         let mode = match call.word("box_coordinate_mode") {
             "" => "CORNERS_HEIGHT_FIRST",
@@ -117,14 +116,14 @@ impl Boxes {
             "CORNERS_WIDTH_FIRST" => (false, true),
             "CENTER_SIZE_HEIGHT_FIRST" => (true, false),
             "CENTER_SIZE_WIDTH_FIRST" => (true, true),
-            word => return Err(Refused::new(format!("boxes of `{word}`"))),
+            word => return Err(Refusal::no_counterpart(format!("boxes of `{word}`"))),
         };
         let scale = call.float("spatial_scale").unwrap_or(1.0);
         let normalized = call.flag("normalized_coordinates");
         let count = e.shape(list)?[0];
         let mut ends = Vec::new();
         for at in 0..4 {
-            let own = part(e, list, 1, at, at + 1)?;
+            let own = e.part(list, 1, at, at + 1)?;
             let is_wide = (at % 2 == 1) != wide_first;
             let extent = if is_wide { width } else { height };
             let factor = if normalized { (extent - 1) as f64 } else { 1.0 } * scale;
@@ -147,14 +146,14 @@ impl Boxes {
         }
         let ends = ends
             .try_into()
-            .map_err(|_| Refused::new("boxes have four ends"))?;
+            .map_err(|_| Refusal::no_counterpart("boxes have four ends"))?;
         Ok(Boxes { ends, count })
     }
 
     /// The coordinates `[N, count]` of `count` samples from one end to the other.
     ///
     /// Source: Core ML MIL, `resize_bilinear`, "Notes", over the extent of a box.
-    fn samples(&self, e: &mut Emit<'_>, axis: usize, count: i64, mode: &str) -> Imported {
+    fn samples(&self, e: &mut Emit<'_>, axis: usize, count: i64, mode: &str) -> One {
         let (start, end) = (self.ends[axis], self.ends[axis + 2]);
         let length = e.sub(end, start)?;
         let total = count as f64;
@@ -168,10 +167,10 @@ impl Boxes {
             }
             "UNALIGN_CORNERS" => (e.add_n(length, 1.0)?, -0.5, &|at| (at + 0.5) / total),
             "" | "DEFAULT" => (e.add_n(length, 1.0)?, 0.0, &|at| at / total),
-            word => return Err(Refused::new(format!("samples of `{word}`"))),
+            word => return Err(Refusal::no_counterpart(format!("samples of `{word}`"))),
         };
         let parts: Vec<f32> = (0..count).map(|at| part(at as f64) as f32).collect();
-        let parts = e.constant(&Tensor::of(vec![parts.len()], parts));
+        let parts = e.tensor(&Tensor::of(vec![parts.len()], parts));
         let offsets = e.mul(length, parts)?;
         let places = e.add(start, offsets)?;
         if shift == 0.0 {
@@ -183,14 +182,14 @@ impl Boxes {
 }
 
 /// Regions of images, each sampled to one size.
-fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let &[batch, _, height, width] = &e.shape(x)?[..] else {
-        return Err(Refused::new("it takes rank 4"));
+        return Err(Refusal::no_counterpart("it takes rank 4"));
     };
     let result = e.shape(e.g().result(op))?;
     let &[.., rows, columns] = &result[..] else {
-        return Err(Refused::new("it gives rank 4 or 5"));
+        return Err(Refusal::no_counterpart("it gives rank 4 or 5"));
     };
     let call = e.call(op)?;
     let (mode, fill) = (
@@ -202,15 +201,15 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
     let list = e.convert(list, DType::F32)?;
     let shape = e.shape(list)?;
     let &[count, ..] = &shape[..] else {
-        return Err(Refused::new("its boxes have no rank of 2 or 5"));
+        return Err(Refusal::no_counterpart("its boxes have no rank of 2 or 5"));
     };
     let each = shape.get(if is_list { 1 } else { 2 }).copied();
     listed(rows, columns)?;
     listed(count, batch)?;
     let each = each.filter(|each| [4, 5].contains(each));
-    let each = each.ok_or_else(|| Refused::new("a box has four ends"))?;
-    let list = e.reshape(list, &[count, each])?;
-    let own = part(e, list, 1, each - 4, each)?;
+    let each = each.ok_or_else(|| Refusal::no_counterpart("a box has four ends"))?;
+    let list = e.reshape_to(list, &[count, each])?;
+    let own = e.part(list, 1, each - 4, each)?;
     let boxes = Boxes::of(op, e, own, [height, width])?;
     let (down, across) = (
         boxes.samples(e, 0, rows, &mode)?,
@@ -222,8 +221,8 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
     let images = match (is_list, each) {
         (true, _) => e.optional(op, "box_indices")?,
         (false, 5) => {
-            let first = part(e, list, 1, 0, 1)?;
-            Some(e.reshape(first, &[count])?)
+            let first = e.part(list, 1, 0, 1)?;
+            Some(e.reshape_to(first, &[count])?)
         }
         (false, _) => None,
     };
@@ -236,7 +235,7 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
         // Every box of every image.
         let pairs = (0..count).flat_map(|own| (0..batch).map(move |image| (own, image)));
         let (own, image): (Vec<i64>, Vec<i64>) = pairs.unzip();
-        let [own, image] = [own, image].map(|list| e.constant(&Tensor::of(vec![list.len()], list)));
+        let [own, image] = [own, image].map(|list| e.tensor(&Tensor::of(vec![list.len()], list)));
         places = Gather::with().axis(0).build(&mut e.b, places, own)?;
         Gather::with().axis(0).build(&mut e.b, x, image)?
     };
@@ -247,12 +246,12 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
         fill,
     };
     let samples = sampled(e, x, places, sampling)?;
-    e.reshape(samples, &result)
+    e.reshape_to(samples, &result)
 }
 
 /// Coordinates along one axis for every position of a region: `[N, rows, columns, 1]`.
-fn spread(e: &mut Emit<'_>, places: ValueId, shape: [i64; 4], rows: i64, columns: i64) -> Imported {
-    let thin = e.reshape(places, &shape)?;
+fn spread(e: &mut Emit<'_>, places: ValueId, shape: [i64; 4], rows: i64, columns: i64) -> One {
+    let thin = e.reshape_to(places, &shape)?;
     let whole = [shape[0], rows, columns, 1].map(Dim::Fixed);
     Ok(BroadcastTo::with(&whole).build(&mut e.b, thin)?)
 }
