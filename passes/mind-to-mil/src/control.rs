@@ -1,5 +1,6 @@
 //! Regions as blocks of MIL, which read what comes from outside where it stands.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::{If, While, block};
 use mind_diag::Span;
 use mind_ir::builder::Builder;
@@ -11,8 +12,6 @@ use mind_ir::{BlockId, OpId, Ty, ValueId};
 use mind_mil::ops::control::{COND, WHILE_LOOP};
 use mind_mil::ops::movement::SQUEEZE;
 use mind_mil::{Attributes, MilOp};
-
-use crate::refuse::Refused;
 
 /// An op of MIL with blocks that has no results yet, and for each region of the op of core what its block is.
 pub(crate) struct Opened {
@@ -87,7 +86,7 @@ impl Opened {
 /// # Errors
 ///
 /// Blocks that do not yield what MIL takes.
-pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Box<Refused>> {
+pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Refusal> {
     for region in 0..g.regions(op).len() {
         move_ops(g, block(g, op, region), block(g, new, region));
     }

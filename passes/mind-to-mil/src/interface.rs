@@ -1,5 +1,6 @@
 //! Inputs and outputs.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::Gather;
 use mind_core::ops::input::Input as CoreInput;
@@ -21,7 +22,6 @@ use crate::constant::narrowed;
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
-use crate::refuse::Refused;
 
 /// What to do about a type that a program for the neural engine neither takes nor gives.
 const IO_HELP: &str = "fp32 and int32 go in and out with `--lower-to-mil='io=coreml'` of mind-opt, `--io coreml` of mind-translate";
@@ -40,7 +40,7 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     let shape: Shape = ty.shape.iter().copied().collect();
     let core = e.g().name(CoreInput::from_id(op).name(e.g())).to_owned();
     if e.dtype(value) == DType::F64 {
-        return Err(Refused::help(
+        return Err(Refusal::unsupported(
             "no op of MIL takes f64",
             "make the input f32, and cast it where the module needs f64",
         ));
@@ -128,7 +128,7 @@ pub struct Renamed<'g> {
 
 /// Returns the dtype in which a program takes an input that its ops take as `dtype`. Booleans are passed as integers,
 /// because packages cannot describe booleans.
-fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Box<Refused>> {
+fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Refusal> {
     if dtype == DType::Bool && e.config.interface == Interface::Any {
         return Ok(DType::I32);
     }
@@ -147,7 +147,7 @@ fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, 
                 }
             };
             let element = Element::of(dtype).name();
-            Err(Refused::help(
+            Err(Refusal::unsupported(
                 format!("a program takes no {element} from outside"),
                 help,
             ))
@@ -192,10 +192,7 @@ fn is_classified(e: &Emit<'_, '_>, at: usize) -> bool {
 
 /// The outputs, each a distinct value: an input or a second mention through `identity`, a scalar as a
 /// list of one, a dtype that a program does not give refused.
-pub(crate) fn outputs(
-    values: &[ValueId],
-    e: &mut Emit<'_, '_>,
-) -> Result<Vec<ValueId>, Box<Refused>> {
+pub(crate) fn outputs(values: &[ValueId], e: &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal> {
     let mut given: Vec<ValueId> = Vec::with_capacity(values.len());
     for (at, &value) in values.iter().enumerate() {
         let feature = e.g().interface.output_feature(at);
@@ -215,7 +212,7 @@ pub(crate) fn outputs(
         let element = Element::of(wanted);
         if !is_converted && !e.config.interface.elements().contains(element) {
             let help = IO_HELP;
-            return Err(Refused::help(
+            return Err(Refusal::unsupported(
                 format!("a program gives no {} away", element.name()),
                 help,
             ));
