@@ -40,7 +40,7 @@ impl Cell {
             word => word.to_owned(),
         };
         let kind = Recurrence::named(call.name);
-        let kind = kind.ok_or_else(|| Refusal::no_counterpart("it is no recurrent layer"))?;
+        let kind = kind.ok_or_else(|| Refusal::no_counterpart("it is not a recurrent layer"))?;
         Ok(Cell {
             kind,
             inputs: inputs as usize,
@@ -117,7 +117,7 @@ impl Cell {
         fixed: &[ValueId],
     ) -> Many {
         let &[h, c] = states else {
-            return Err(Refusal::no_counterpart("it has no cell"));
+            return Err(Refusal::extent("the number of states", states.len(), 2));
         };
         let past = MatMul::build(&mut e.b, h, fixed[0])?;
         let sums = e.add(inside, past)?;
@@ -157,7 +157,20 @@ impl Cell {
     }
 }
 
-/// A function of a layer by its name.
+/// The activations of [`activation`].
+const ACTIVATIONS: [&str; 9] = [
+    "elu",
+    "linear",
+    "relu",
+    "relu6",
+    "scaled_tanh",
+    "sigmoid",
+    "sigmoid_hard",
+    "softsign",
+    "tanh",
+];
+
+/// Emits an activation by its name.
 fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> One {
     let number = |e: &mut Emit<'_>, number: f32| e.number(DType::F32, f64::from(number));
     match word {
@@ -189,9 +202,7 @@ fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> One {
             let below = Expm1::build(&mut e.b, x)?;
             Ok(Select::build(&mut e.b, is_above, x, below)?)
         }
-        other => Err(Refusal::no_counterpart(format!(
-            "a recurrent layer of `{other}`"
-        ))),
+        other => Err(Refusal::word("activation", other, &ACTIVATIONS)),
     }
 }
 

@@ -33,9 +33,7 @@ pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Many {
     for (&variable, argument) in variables.iter().zip(e.g().arguments(body)) {
         if e.g().type_id(variable) != e.g().type_id(argument) {
             let (found, wanted) = (e.g().type_text(variable), e.g().type_text(argument));
-            return Err(Refusal::no_counterpart(format!(
-                "a variable of type {found} becomes one of type {wanted}"
-            )));
+            return Err(Refusal::declared("a loop variable", found, wanted));
         }
     }
     let captured = e.g().captures(op);

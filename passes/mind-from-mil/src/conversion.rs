@@ -185,8 +185,7 @@ impl Importing {
             let results = e.g().results(op).len();
             match replacements(op, &mut e) {
                 Ok(values) if values.len() < results => {
-                    let why = format!("it has {results} results, and not {}", values.len());
-                    let why = Refusal::no_counterpart(why);
+                    let why = Refusal::extent("the number of results", results, values.len());
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 Ok(values) => {
@@ -209,7 +208,7 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Many {
         return Ok(vec![interface::input(input, e)?]);
     }
     let Some(row) = ops::row(e.g().def(op)) else {
-        return Err(Refusal::no_counterpart("it is no op of MIL"));
+        return Err(Refusal::no_counterpart("it is not an op of MIL"));
     };
     if let Some(values) = constant::folded(op, e)? {
         return Ok(values);

@@ -117,13 +117,15 @@ impl Emit<'_> {
         Ok(new)
     }
 
-    /// Refuses a value that is no float: what `function` computes is defined for floats alone.
+    /// Returns a value whose elements are floats.
+    ///
+    /// # Errors
+    ///
+    /// E4106 for other elements.
     pub(crate) fn float(&self, value: ValueId) -> Result<ValueId, Refusal> {
         match self.dtype(value) {
             dtype if dtype.is_float() => Ok(value),
-            dtype => Err(Refusal::no_counterpart(format!(
-                "core does not compute it for {dtype}"
-            ))),
+            dtype => Err(Refusal::dtype("an operand".to_owned(), dtype, "floats")),
         }
     }
 

@@ -52,13 +52,10 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> One {
 fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> One {
     let indices = indices(op, e)?;
     let (rank, list) = (e.rank(x), e.shape(indices)?);
+    let most = axis.min(list.len());
+    let fitting = usize::try_from(batch).ok().filter(|own| *own <= most);
     let batch =
-        usize::try_from(batch).map_err(|_| Refusal::no_counterpart("`batch_dims` is negative"))?;
-    if batch > axis || batch > list.len() {
-        return Err(Refusal::no_counterpart(
-            "`batch_dims` are more than the dimensions before `axis`",
-        ));
-    }
+        fitting.ok_or_else(|| Refusal::value("batch_dims", batch, format_args!("0 to {most}")))?;
     let tuples = e.reshape_to(indices, &[&list[..], &[1]].concat())?;
     // The axis comes behind the batches, and what stood between them behind the indices.
     let between: Vec<i64> = (batch as i64..axis as i64).collect();

@@ -185,7 +185,7 @@ fn blocks(op: OpId, e: &mut Emit<'_>) -> One {
     let factor = e.call(op)?.int(row.factor).unwrap_or(1).max(1);
     let x = e.argument(op, "x")?;
     let shape = e.shape(x)?.try_into();
-    let shape = shape.map_err(|_| Refusal::no_counterpart("it takes rank 4"))?;
+    let shape = shape.map_err(|_| Refusal::rank("x", e.g().type_text(x), 4))?;
     let (split, _) = row.shapes(factor, shape);
     let result = e.shape(e.g().result(op))?;
     let x = e.reshape_to(x, &split)?;

@@ -46,16 +46,26 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 /// The most places that are listed.
 const MOST_PLACES: i64 = 1 << 22;
 
+/// Refuses a number of places that is too large, `None` for one above `i64`.
+///
+/// # Errors
+///
+/// E6004 above the limit.
+pub(crate) fn check_places(places: Option<i64>) -> Result<(), Refusal> {
+    if let Some(0..=MOST_PLACES) = places {
+        return Ok(());
+    }
+    let found = places.map_or("more than 2^63 - 1".to_owned(), |own| own.to_string());
+    let what = "the number of places";
+    Err(Refusal::too_large(what, found, MOST_PLACES))
+}
+
 fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Refusal> {
     let shape = e.shape(x)?;
     let places = shape
         .iter()
         .try_fold(1i64, |all, &extent| all.checked_mul(extent));
-    if places.is_none_or(|places| places > MOST_PLACES) {
-        return Err(Refusal::no_counterpart(format!(
-            "it has more than {MOST_PLACES} places"
-        )));
-    }
+    check_places(places)?;
     Ok(shape.into_iter().map(|extent| extent as usize).collect())
 }
 
@@ -71,9 +81,8 @@ fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Refusal> {
         "min" => (Update::Min, updates),
         "max" => (Update::Max, updates),
         mode => {
-            return Err(Refusal::no_counterpart(format!(
-                "core does not {mode} at places"
-            )));
+            let modes = ["update", "add", "sub", "mul", "min", "max"];
+            return Err(Refusal::word("mode", mode, &modes));
         }
     })
 }
@@ -117,8 +126,9 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> One {
     let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
         return runtime_part::update(op, e, x, update);
     };
-    if ranges.iter().any(|range| range.step < 0) {
-        return Err(Refusal::no_counterpart("core replaces no slice backwards"));
+    if let Some(range) = ranges.iter().find(|range| range.step < 0) {
+        let expected = "a positive number, because core replaces slices forwards only";
+        return Err(Refusal::form("`stride`", range.step, expected));
     }
     let counts: Vec<i64> = ranges.iter().map(|range| range.count).collect();
     let update = e.reshape_to(update, &counts)?;
@@ -171,8 +181,12 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> One {
     let axis = |name: &str| call.axis(call.int(name).unwrap_or(0), shape.len());
     let (sequence, batch) = (axis("seq_axis")?, axis("batch_axis")?);
     if lengths.len() != shape[batch] {
-        return Err(Refusal::no_counterpart(
-            "`lengths` does not fit the batches",
+        let reason = "1 for each sequence of the batch";
+        return Err(Refusal::length(
+            "lengths",
+            lengths.len(),
+            shape[batch],
+            reason,
         ));
     }
     let mut index = vec![0usize; shape.len()];
@@ -198,7 +212,7 @@ fn band(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;
     let &[.., rows, columns] = &shape[..] else {
-        return Err(Refusal::no_counterpart("it takes rank 2 or more"));
+        return Err(Refusal::rank("x", e.g().type_text(x), "2 or more"));
     };
     let call = e.call(op)?;
     let bound = |name: &str| call.int(name).filter(|&own| own >= 0).unwrap_or(i64::MAX);

@@ -42,10 +42,10 @@ fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64),
     {
         zero_point = Some(match (e.known(op, "zero_point")?, e.shape(scale)?) {
             (zero, shape) if zero.count() == 1 => e.splat(&zero, &shape),
-            _ => {
-                return Err(Refusal::no_counterpart(
-                    "there is not a zero point for each scale",
-                ));
+            (zero, shape) => {
+                let scales = shape.iter().product::<i64>() as usize;
+                let reason = "1 for each scale";
+                return Err(Refusal::length("zero_point", zero.count(), scales, reason));
             }
         });
     }

@@ -68,9 +68,11 @@ impl Weights {
     /// The weights of the direction whose arguments end with `end`.
     fn of(op: OpId, e: &mut Emit<'_>, end: &str, cell: &Cell) -> Result<Weights, Refusal> {
         let matrix = |e: &Emit<'_>, name: &str| Matrix::of(e, op, &format!("{name}{end}"));
-        let left_out = || Refusal::no_counterpart("a weight is left out");
-        let input = matrix(e, "weight_ih")?.ok_or_else(left_out)?;
-        let hidden = matrix(e, "weight_hh")?.ok_or_else(left_out)?;
+        let weight = |e: &Emit<'_>, name: &str| {
+            let missing = || Refusal::missing(format!("`{name}{end}`"));
+            matrix(e, name)?.ok_or_else(missing)
+        };
+        let (input, hidden) = (weight(e, "weight_ih")?, weight(e, "weight_hh")?);
         let bias = matrix(e, "bias")?;
         let units = cell.units;
         let gates = cell.kind.gates();
@@ -103,16 +105,17 @@ impl Weights {
             fixed.push(past.list(e, &[1], units));
             let own = matrix(e, "input_bias")?.unwrap_or_else(zeros);
             if own.numbers.len() != gates * units {
-                return Err(Refusal::no_counterpart(
-                    "`input_bias` does not fit the layer",
-                ));
+                let (found, wanted) = (own.numbers.len(), gates * units);
+                let reason = "1 for each unit of each gate";
+                return Err(Refusal::length("input_bias", found, wanted, reason));
             }
             past.numbers[units..2 * units].copy_from_slice(&own.numbers[units..2 * units]);
             inside = Some(past.list(e, &all, units));
         }
         if let Some(peephole) = matrix(e, "peephole")? {
             if peephole.numbers.len() != 3 * units {
-                return Err(Refusal::no_counterpart("`peephole` does not fit the layer"));
+                let (found, reason) = (peephole.numbers.len(), "3 for each unit");
+                return Err(Refusal::length("peephole", found, 3 * units, reason));
             }
             fixed.push(peephole.list(e, &[0, 1, 2], units));
         }
@@ -152,10 +155,10 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Many {
         }
     }
     let &[_, batch, inputs] = &e.shape(x)?[..] else {
-        return Err(Refusal::no_counterpart("its sequence has no rank of 3"));
+        return Err(Refusal::rank("x", e.g().type_text(x), 3));
     };
     let first = states.first().copied();
-    let whole = e.shape(first.ok_or_else(|| Refusal::no_counterpart("it has no state"))?)?;
+    let whole = e.shape(first.ok_or_else(|| Refusal::missing("initial_h"))?)?;
     let units = whole.get(1).copied().unwrap_or(0) / directions.len() as i64;
     for &state in &states {
         if e.shape(state)? != [batch, units * directions.len() as i64] || units == 0 {
@@ -181,9 +184,7 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Many {
         let own: Vec<ValueId> = found.iter().map(|values| values[at]).collect();
         results.push(e.concat(&own, if at == count { 2 } else { 1 })?);
     }
-    let sequence = results
-        .pop()
-        .ok_or_else(|| Refusal::no_counterpart("it has no state"))?;
+    let sequence = results.pop().ok_or_else(|| Refusal::missing("initial_h"))?;
     let output = if every {
         sequence
     } else {

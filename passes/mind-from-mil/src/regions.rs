@@ -15,21 +15,14 @@ use mind_mil::infer::sample::grid;
 use mind_mil::ops::image;
 
 use crate::emit::{Emit, Import, One};
+use crate::place::check_places;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] =
     &[(&image::AFFINE, affine), (&image::CROP_RESIZE, crop_resize)];
 
-/// The most coordinates that are listed.
-const MOST_PLACES: i64 = 1 << 22;
-
 /// Refuses lists of `count` times `each` coordinates that are too long.
 fn listed(count: i64, each: i64) -> Result<(), Refusal> {
-    match count.checked_mul(each) {
-        Some(all) if (0..=MOST_PLACES).contains(&all) => Ok(()),
-        _ => Err(Refusal::no_counterpart(format!(
-            "it has more than {MOST_PLACES} places"
-        ))),
-    }
+    check_places(count.checked_mul(each))
 }
 
 /// The images `x` at the coordinates `places`.
@@ -58,8 +51,10 @@ pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> One {
 fn affine(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, matrix) = (e.argument(op, "x")?, e.argument(op, "transform_matrix")?);
     let (sampling, from_zero) = grid(&e.call(op)?)?;
-    let &[batch, _, height, width] = &e.shape(e.g().result(op))?[..] else {
-        return Err(Refusal::no_counterpart("it takes rank 4"));
+    let result = e.g().result(op);
+    let &[batch, _, height, width] = &e.shape(result)?[..] else {
+        let ty = e.g().type_text(result);
+        return Err(Refusal::rank("its result".to_owned(), ty, 4));
     };
     listed(height, width)?;
     let place = |at: i64, count: i64| -> f64 {
@@ -116,7 +111,15 @@ impl Boxes {
             "CORNERS_WIDTH_FIRST" => (false, true),
             "CENTER_SIZE_HEIGHT_FIRST" => (true, false),
             "CENTER_SIZE_WIDTH_FIRST" => (true, true),
-            word => return Err(Refusal::no_counterpart(format!("boxes of `{word}`"))),
+            word => {
+                let modes = [
+                    "CORNERS_HEIGHT_FIRST",
+                    "CORNERS_WIDTH_FIRST",
+                    "CENTER_SIZE_HEIGHT_FIRST",
+                    "CENTER_SIZE_WIDTH_FIRST",
+                ];
+                return Err(Refusal::word("box_coordinate_mode", word, &modes));
+            }
         };
         let scale = call.float("spatial_scale").unwrap_or(1.0);
         let normalized = call.flag("normalized_coordinates");
@@ -167,7 +170,16 @@ impl Boxes {
             }
             "UNALIGN_CORNERS" => (e.add_n(length, 1.0)?, -0.5, &|at| (at + 0.5) / total),
             "" | "DEFAULT" => (e.add_n(length, 1.0)?, 0.0, &|at| at / total),
-            word => return Err(Refusal::no_counterpart(format!("samples of `{word}`"))),
+            word => {
+                let modes = [
+                    "DEFAULT",
+                    "ALIGN_CORNERS",
+                    "STRICT_ALIGN_CORNERS",
+                    "OFFSET_CORNERS",
+                    "UNALIGN_CORNERS",
+                ];
+                return Err(Refusal::word("sampling_mode", word, &modes));
+            }
         };
         let parts: Vec<f32> = (0..count).map(|at| part(at as f64) as f32).collect();
         let parts = e.tensor(&Tensor::of(vec![parts.len()], parts));
@@ -185,11 +197,12 @@ impl Boxes {
 fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let &[batch, _, height, width] = &e.shape(x)?[..] else {
-        return Err(Refusal::no_counterpart("it takes rank 4"));
+        return Err(Refusal::rank("x", e.g().type_text(x), 4));
     };
     let result = e.shape(e.g().result(op))?;
     let &[.., rows, columns] = &result[..] else {
-        return Err(Refusal::no_counterpart("it gives rank 4 or 5"));
+        let ty = e.g().type_text(e.g().result(op));
+        return Err(Refusal::rank("its result".to_owned(), ty, "4 or 5"));
     };
     let call = e.call(op)?;
     let (mode, fill) = (
@@ -197,17 +210,24 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
         call.float("pad_value").unwrap_or(0.0),
     );
     let is_list = call.value("boxes").is_some();
-    let list = e.argument(op, if is_list { "boxes" } else { "roi" })?;
+    let name = if is_list { "boxes" } else { "roi" };
+    let list = e.argument(op, name)?;
     let list = e.convert(list, DType::F32)?;
     let shape = e.shape(list)?;
     let &[count, ..] = &shape[..] else {
-        return Err(Refusal::no_counterpart("its boxes have no rank of 2 or 5"));
+        return Err(Refusal::rank(name, e.g().type_text(list), "2 or 5"));
     };
     let each = shape.get(if is_list { 1 } else { 2 }).copied();
     listed(rows, columns)?;
     listed(count, batch)?;
-    let each = each.filter(|each| [4, 5].contains(each));
-    let each = each.ok_or_else(|| Refusal::no_counterpart("a box has four ends"))?;
+    let Some(each @ 4..=5) = each else {
+        let (found, expected) = (each.unwrap_or(0), "4 or 5");
+        return Err(Refusal::extent(
+            "the number of entries of a box",
+            found,
+            expected,
+        ));
+    };
     let list = e.reshape_to(list, &[count, each])?;
     let own = e.part(list, 1, each - 4, each)?;
     let boxes = Boxes::of(op, e, own, [height, width])?;

@@ -206,9 +206,8 @@ pub(crate) fn pad(
     let count = match entries[..] {
         [entries] if entries % 2 == 0 && entries / 2 <= rank as i64 => entries as usize / 2,
         _ => {
-            return Err(Refusal::no_counterpart(
-                "`pad` has no pairs of the last dimensions",
-            ));
+            let expected = format!("a pair for each of 0 to {rank} last dimensions");
+            return Err(Refusal::value("pad", e.g().type_text(pads), expected));
         }
     };
     let mut result = x;

@@ -59,9 +59,8 @@ fn one_hot(op: OpId, e: &mut Emit<'_>) -> One {
     let indices = e.argument(op, "indices")?;
     let size = e.ints(op, "one_hot_vector_size")?;
     let &[size] = &size[..] else {
-        return Err(Refusal::no_counterpart(
-            "`one_hot_vector_size` is no number",
-        ));
+        let (found, reason) = (size.len(), "a single number");
+        return Err(Refusal::length("one_hot_vector_size", found, 1, reason));
     };
     let shape = e.shape(e.g().result(op))?;
     let call = e.call(op)?;

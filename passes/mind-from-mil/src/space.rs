@@ -41,7 +41,7 @@ fn block(op: OpId, e: &mut Emit<'_>, around: &str) -> Result<Moved, Refusal> {
         .ok()
         .zip(sizes.try_into().ok())
         .zip(ends.try_into().ok());
-    let ((shape, sizes), ends) = all.ok_or_else(|| Refusal::no_counterpart("it takes rank 4"))?;
+    let ((shape, sizes), ends) = all.ok_or_else(|| Refusal::rank("x", e.g().type_text(x), 4))?;
     Ok((shape, sizes, ends))
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Many {
         scores = e.transpose(scores, &[0, 2, 1])?;
     }
     let (&[batch, _, classes], 3) = (&e.shape(scores)?[..], e.rank(boxes)) else {
-        return Err(Refusal::no_counterpart("it takes rank 3"));
+        return Err(Refusal::rank("scores", e.g().type_text(scores), 3));
     };
     if e.call(op)?.flag("per_class_suppression") && classes > 1 {
         return Err(Refusal::no_counterpart(
