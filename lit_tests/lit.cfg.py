@@ -14,6 +14,8 @@ bins = [os.path.abspath(bin) for bin in lit_config.params.get("bin", "").split(o
 config.environment["PATH"] = os.pathsep.join(bins + [os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.substitutions.append(("%T", config.test_exec_root))
+once, twice = "mind-opt %s -o %t.once && FileCheck %s < %t.once", "mind-opt %t.once -o %t.twice && diff %t.once %t.twice"
+config.substitutions.append(("%{round-trip}", f"{once} && {twice}"))
 
 features = subprocess.run(["mind-opt", "--lit-features"], env=config.environment, capture_output=True, text=True, check=True)
 config.available_features.update(features.stdout.split())

@@ -42,7 +42,7 @@ _mind-opt() {
 '*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
 '*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::NAME=VALUE ...:_default' \
 '*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect]::NAME=VALUE ...:_default' \
-'*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
+'*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, ops without a MIL form reported by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
 '-O+[the pipeline of an optimisation level, with passes before and after it; results stay bit-identical]:LEVEL:(0 1 2 3)' \

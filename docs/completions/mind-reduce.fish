@@ -12,22 +12,22 @@ json\t''"
 complete -c mind-reduce -l color -d 'colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mind-reduce -l test -d 'what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (`@crash`), or results of the passes\' output that differ from those of their input (`@differs`)' -r
+complete -c mind-reduce -l test -d 'the interestingness test: CMD exits with 0 for the file, the passes or the given engine crash (`@crash`), or the results of the passes\' output differ from those of their input (`@differs`)' -r
 complete -c mind-reduce -s o -d 'write there, not to standard output; its extension selects the format' -r
 complete -c mind-reduce -l to -d 'the output\'s format; by default that of the extension of -o, else the input\'s format or Core text' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
 mil-primer\t''"
-complete -c mind-reduce -l trials -d 'how often the test is made at most' -r
-complete -c mind-reduce -l time-limit -d 'how long CMD, or passes and engine, may take for one module' -r
-complete -c mind-reduce -l memory-limit -d 'memory that they may take for one module; K, M, G for KiB, ...' -r
-complete -c mind-reduce -l pass-pipeline -d 'the passes that are suspected, as text; those of -O2 where nothing is said' -r
+complete -c mind-reduce -l trials -d 'the maximal number of tests' -r
+complete -c mind-reduce -l time-limit -d 'the time limit of CMD, or of passes and engine, for one module' -r
+complete -c mind-reduce -l memory-limit -d 'the memory limit of passes and engine for one module; K, M, G for KiB, ...' -r
+complete -c mind-reduce -l pass-pipeline -d 'the passes to run, as text; by default those of -O2' -r
 complete -c mind-reduce -s O -d 'a named pipeline' -r -f -a "0\t''
 1\t''
 2\t''
 3\t''"
-complete -c mind-reduce -l engine -d 'what runs the passes\' output: for `@differs` the interpreter unless given, for `@crash` nothing; with `jit` no passes run where nothing is said' -r -f -a "interp\t''
+complete -c mind-reduce -l engine -d 'the engine that runs the passes\' output: by default the interpreter for `@differs`, and none for `@crash`; with `jit` no passes run by default' -r -f -a "interp\t''
 jit\t''"
 complete -c mind-reduce -l rules -d 'also use the rules of this file; may be repeated' -r
 complete -c mind-reduce -l fast-math -d 'enable rules of these classes, which may change results; all classes if none is named' -r -f -a "nsz\t''

@@ -19,15 +19,15 @@ _mind-reduce() {
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
-'--test=[what is interesting\: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (\`@crash\`), or results of the passes'\'' output that differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
+'--test=[the interestingness test\: CMD exits with 0 for the file, the passes or the given engine crash (\`@crash\`), or the results of the passes'\'' output differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
 '-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
 '--to=[the output'\''s format; by default that of the extension of -o, else the input'\''s format or Core text]:FORMAT:(mic1 mic2 core mil mil-primer)' \
-'--trials=[how often the test is made at most]:N:_default' \
-'--time-limit=[how long CMD, or passes and engine, may take for one module]:SECONDS:_default' \
-'--memory-limit=[memory that they may take for one module; K, M, G for KiB, ...]:SIZE:_default' \
-'(-O)--pass-pipeline=[the passes that are suspected, as text; those of -O2 where nothing is said]:TEXT:_default' \
+'--trials=[the maximal number of tests]:N:_default' \
+'--time-limit=[the time limit of CMD, or of passes and engine, for one module]:SECONDS:_default' \
+'--memory-limit=[the memory limit of passes and engine for one module; K, M, G for KiB, ...]:SIZE:_default' \
+'(-O)--pass-pipeline=[the passes to run, as text; by default those of -O2]:TEXT:_default' \
 '-O+[a named pipeline]:LEVEL:(0 1 2 3)' \
-'--engine=[what runs the passes'\'' output\: for \`@differs\` the interpreter unless given, for \`@crash\` nothing; with \`jit\` no passes run where nothing is said]:ENGINE:(interp jit)' \
+'--engine=[the engine that runs the passes'\'' output\: by default the interpreter for \`@differs\`, and none for \`@crash\`; with \`jit\` no passes run by default]:ENGINE:(interp jit)' \
 '*--rules=[also use the rules of this file; may be repeated]:FILE:_default' \
 '*--fast-math=[enable rules of these classes, which may change results; all classes if none is named]::CLASS,...:(nsz nnan reassoc approx)' \
 '*--only-rule=[disable all rules and patterns but these]:NAME,...:_default' \

@@ -44,7 +44,7 @@ coff\t''"
 complete -c mind-translate -l capacity -d 'capacity of the KV cache of a model in tokens' -r
 complete -c mind-translate -l weights -d 'the weights, a file or a folder; by default those in the configuration\'s folder' -r
 complete -c mind-translate -l kernel-maps -d 'also accept the model family that the files of this folder describe' -r
-complete -c mind-translate -l precision -d 'what f32 becomes' -r -f -a "fp16\t''
+complete -c mind-translate -l precision -d 'the dtype that replaces f32' -r -f -a "fp16\t''
 fp32\t''"
 complete -c mind-translate -l io -d 'which types the program takes and gives: `ane` fp16 and narrow integers, `coreml` also fp32 and int32' -r -f -a "ane\t''
 coreml\t''"

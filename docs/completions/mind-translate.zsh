@@ -31,7 +31,7 @@ _mind-translate() {
 '--capacity=[capacity of the KV cache of a model in tokens]:TOKENS:_default' \
 '--weights=[the weights, a file or a folder; by default those in the configuration'\''s folder]:PATH:_default' \
 '--kernel-maps=[also accept the model family that the files of this folder describe]:DIR:_default' \
-'--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
+'--precision=[the dtype that replaces f32]:WORD:(fp16 fp32)' \
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
 '--opset=[the opset; for ONNX 13 to 26, 21 by default]:WORD:_default' \

@@ -1,4 +1,4 @@
-//! A test file, read.
+//! A parsed test file.
 
 use std::fs;
 
@@ -12,29 +12,29 @@ use crate::script::{Script, ScriptError};
 use crate::shell::{List, ShellError, parse};
 use crate::substitution::{Command, SubstitutionError, Substitutions};
 
-/// A test file, read.
+/// A parsed test file.
 #[derive(Debug)]
 pub struct Case<'a> {
     /// The run's settings.
     pub config: &'a Config,
-    /// Which test this is.
+    /// The test.
     pub test: &'a TestFile,
-    /// The file's text; bytes that are no UTF-8 matter only to the tools.
+    /// The file's text. Bytes that are not UTF-8 matter only to the tools.
     pub text: String,
     /// Its keyword lines.
     pub script: Script,
-    /// Its own folder.
+    /// The test's scratch folder.
     pub sandbox: Sandbox,
-    /// The table after all definitions.
+    /// The substitutions after all definitions.
     pub substitutions: Substitutions,
     /// The commands to run, substituted and parsed.
     pub commands: Vec<(Command, List)>,
 }
 
-/// What is wrong with a file before any command runs.
+/// An error in a file before any command runs.
 #[derive(Debug, Error)]
 pub enum Unreadable {
-    /// It cannot be read, or has no folder of its own.
+    /// It cannot be read, or its scratch folder cannot be made.
     #[error("{0}")]
     File(#[from] std::io::Error),
     /// A keyword line.
@@ -46,7 +46,7 @@ pub enum Unreadable {
     /// A command.
     #[error("line {line}: {error}")]
     Shell {
-        /// The 1-based line it stands on.
+        /// Its 1-based line.
         line: usize,
         /// Its syntax error.
         error: ShellError,
@@ -58,7 +58,7 @@ impl<'a> Case<'a> {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, directives or commands that cannot be parsed.
+    /// A file that cannot be read, or directives or commands that cannot be parsed.
     pub fn read(config: &'a Config, test: &'a TestFile) -> Result<Case<'a>, Unreadable> {
         let text = String::from_utf8_lossy(&fs::read(&test.path)?).into_owned();
         let script = Script::parse(&text)?;
@@ -66,7 +66,7 @@ impl<'a> Case<'a> {
         let mut substitutions = Substitutions::new(&test.path, sandbox.dir(), &config.features);
         let mut commands = vec![];
         for command in substitutions.commands(&script.directives)? {
-            // An `%if` may leave nothing to run.
+            // An `%if` may leave an empty command.
             if !command.text.is_empty() {
                 let list = parse(&command.text);
                 let list = list.map_err(|error| Unreadable::Shell {
@@ -87,7 +87,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The commands' texts.
+    /// Returns the substituted commands.
     pub fn substituted(&self) -> Vec<Command> {
         self.commands
             .iter()
@@ -95,7 +95,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// Why the file is not to be run here, if it is not.
+    /// Returns why the file is not run here; `None` if it is.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
         Ok(None)
     }
 
-    /// Whether the file is marked as failing here.
+    /// Returns whether the file is marked as failing here.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a run of the suite is told from outside.
+//! Settings of a run of the suite.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 use crate::semantics::Semantics;
 use crate::tool::capture;
 
-/// Every tool that a command line may call.
+/// All tools that command lines may call.
 pub const TOOLS: &[ToolInfo] = &[
     mind_fmt::TOOL,
     mind_opt::TOOL,
@@ -25,21 +25,21 @@ pub const TOOLS: &[ToolInfo] = &[
 pub struct Config {
     /// The folder of test files; test names are paths relative to it.
     pub root: PathBuf,
-    /// Where each test gets a folder of its own.
+    /// The folder of the tests' scratch folders.
     pub scratch: PathBuf,
     /// The tools that RUN lines may call, by command name.
     pub tools: &'static [ToolInfo],
-    /// What `REQUIRES:`, `UNSUPPORTED:`, `XFAIL:` and `%if` see.
+    /// The features for `REQUIRES:`, `UNSUPPORTED:`, `XFAIL:` and `%if`.
     pub features: BTreeSet<String>,
-    /// How input and output of a transforming command are compared, if at all.
+    /// How input and output of a transforming command are compared; `None` to skip the comparison.
     pub semantics: Option<Semantics>,
     /// Whether stale generated blocks are rewritten instead of reported.
     pub bless: bool,
-    /// How long one test may take.
+    /// The time limit of a test.
     pub time_limit: Duration,
 }
 
-/// The features that `mind-opt --lit-features` prints, so that `REQUIRES:` means the same in LLVM's lit.
+/// Returns the features that `mind-opt --lit-features` prints, so that `REQUIRES:` means the same in LLVM's lit.
 pub fn features(tools: &[ToolInfo], scratch: &Path) -> BTreeSet<String> {
     let Some(mind_opt) = tools.iter().find(|tool| tool.name == "mind-opt") else {
         return BTreeSet::new();
@@ -58,7 +58,7 @@ pub fn features(tools: &[ToolInfo], scratch: &Path) -> BTreeSet<String> {
 }
 
 impl Config {
-    /// The tool of that name.
+    /// Returns the tool called `name`.
     pub fn tool(&self, name: &str) -> Option<Tool> {
         self.tools
             .iter()

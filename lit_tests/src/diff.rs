@@ -1,14 +1,14 @@
-//! Differences between texts, line by line.
+//! Line-based differences between texts.
 
 use similar::TextDiff;
 
-/// The unified diff of two texts, with three lines of context.
+/// Returns the unified diff of two texts, with three lines of context.
 pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     unified_with(3, old, new, old_name, new_name)
 }
 
-/// The unified diff of two texts, with as many lines of context; like Python's, it passes over a missing
-/// last newline.
+/// Returns the unified diff of two texts, with the given number of context lines. Like Python's diff, it ignores a
+/// missing last newline.
 pub fn unified_with(
     context: usize,
     old: &str,
@@ -24,21 +24,21 @@ pub fn unified_with(
         .to_string()
 }
 
-/// How blanks count in a comparison.
+/// The treatment of whitespace in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blanks {
-    /// As they are.
+    /// It is compared.
     Count,
-    /// CR LF is LF.
+    /// CR LF is equal to LF.
     StripReturn,
-    /// Every run is one blank, and none at a line's ends.
+    /// Runs of whitespace are equal to one space, and whitespace at the ends of lines is ignored.
     Squeeze,
-    /// Not at all.
+    /// It is ignored.
     Ignore,
 }
 
 impl Blanks {
-    /// The text with the blanks that don't count removed.
+    /// Returns the text without the whitespace that is ignored.
     pub fn normalize(self, text: &str) -> String {
         let words = |glue: &str| {
             let lines = text

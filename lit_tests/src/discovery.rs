@@ -1,37 +1,37 @@
-//! Finding the test files.
+//! Discovery of test files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the file names of tests end in.
+/// The extensions of test files.
 pub const SUFFIXES: [&str; 5] = [".mic", ".mic2", ".core", ".mil", ".test"];
 
-/// Folders that hold no tests, at any depth: what tests read, and the runner's own.
+/// Names of folders without tests, at any depth: inputs of tests, and the runner's own files.
 pub const EXCLUDED: [&str; 4] = ["inputs", "self", "src", "tests"];
 
-/// One test file.
+/// A test file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestFile {
-    /// Path relative to the root, with `/` between its parts.
+    /// Path relative to the root, with `/` as separator.
     pub name: String,
-    /// Where the file is.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// The files of the suite's folder.
+/// The files in the suite's folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The tests, ordered by name.
     pub tests: Vec<TestFile>,
-    /// Files below a test folder that nothing would ever run.
+    /// Files in test folders that would never be run.
     pub strays: Vec<TestFile>,
 }
 
 /// Lists the tests below `root`.
 ///
-/// Files at the top that are no tests belong to the runner; below it, only tests, `inputs` folders and
-/// `README.md` have a place.
+/// Other files at the top level belong to the runner. Test folders may only contain tests, `inputs` folders and
+/// `README.md`.
 ///
 /// # Errors
 ///

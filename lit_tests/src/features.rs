@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-/// Why an expression can't be read.
+/// Why an expression cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FeatureError {
-    /// A character that begins no token.
+    /// A character that does not begin a token.
     #[error(
         "`{text}` in feature expression `{expression}` is neither a feature, `!`, `&&`, `||` nor a bracket"
     )]
@@ -26,19 +26,19 @@ pub enum FeatureError {
     /// A token in the wrong place.
     #[error("found {found} in feature expression `{expression}`, expected {expected}")]
     Token {
-        /// What stands there.
+        /// The token.
         found: String,
-        /// What would be right.
+        /// The expected token.
         expected: &'static str,
         /// The whole expression.
         expression: String,
     },
-    /// A regular expression, which LLVM's lit knows.
+    /// A regular expression, which LLVM's lit supports.
     #[error("`{{{{…}}}}` in feature expression `{0}` is not supported; name the features")]
     Regex(String),
 }
 
-/// Whether `expression` holds when exactly `features` and `true` do.
+/// Returns whether `expression` is true when exactly `features` and `true` are set.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The suite as a cargo test.
+//! The suite as a libtest-compatible cargo test.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,10 +14,10 @@ use crate::report;
 use crate::trial::{self, Outcome};
 use crate::verdict::Verdict;
 
-/// The stack of a test's thread: what a main thread has, so that tools behave as in their own process.
+/// The stack size of a test's thread. It is that of a main thread, so that tools behave as in their own process.
 const STACK: usize = 8 << 20;
 
-/// Runs the suite as the arguments of the process say, which are those of libtest.
+/// Runs the suite with the arguments of the process, which are those of libtest.
 pub fn main(config: Config) -> ExitCode {
     let args = Arguments::from_args();
     let config = Arc::new(config);
@@ -36,11 +36,11 @@ pub fn main(config: Config) -> ExitCode {
             .expect("no test panics while it holds the lock");
         summary.print().expect("standard output is writable");
     }
-    // A test past its time limit is still running: only leaving the process ends it.
+    // A test that exceeded its time limit is still running, and only leaving the process ends it.
     conclusion.exit()
 }
 
-/// What the closing line doesn't say.
+/// Counts that libtest's summary line does not have.
 #[derive(Debug, Default)]
 struct Summary {
     compared: usize,
@@ -126,19 +126,19 @@ fn completion(verdict: Verdict) -> Result<Completion, Failed> {
     }
 }
 
-/// Runs a test on a thread of its own, and gives up on it after the time limit.
+/// Runs a test on its own thread, up to the time limit.
 ///
-/// The thread can't be stopped; it is left behind, and the run fails in the test's name.
+/// A thread cannot be stopped, so it keeps running after the time limit, and the test is reported as failed.
 fn run_limited(config: &Arc<Config>, test: &TestFile) -> Result<Outcome, Failed> {
     let (sender, receiver) = mpsc::channel();
     let body = {
         let (config, test) = (Arc::clone(config), test.clone());
         move || {
-            // The receiver is gone once the time is up.
+            // The receiver is dropped at the time limit.
             let _ = sender.send(trial::run(&config, &test));
         }
     };
-    // A stack overflow ends the process with a message that has the thread's name.
+    // A named thread, because the message of a stack overflow contains the thread's name.
     let spawned = thread::Builder::new()
         .name(test.name.clone())
         .stack_size(STACK)

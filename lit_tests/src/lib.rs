@@ -1,14 +1,14 @@
-//! The regression suite's runner: LLVM lit's files, run in one process.
+//! The runner of the regression suite, which runs LLVM lit's test files in one process.
 //!
-//! A test is a file with `RUN:` lines. The commands in them are run by a small shell inside this process:
-//! the project's tools through `mind_driver::host`, FileCheck through the `filecheck` crate. What passes
-//! here passes LLVM's own `lit` and `FileCheck` too (`lit.cfg.py`); the reverse does not hold, because this
-//! runner also rejects checks that nothing reads, unknown keywords, writes outside the test's own folder,
-//! outputs that compute something else than their input, and stale generated blocks.
+//! A test is a file with `RUN:` lines. A small shell inside this process runs their commands: the project's tools
+//! through `mind_driver::host`, FileCheck through the `filecheck` crate. A test that passes here also passes LLVM's own
+//! `lit` and `FileCheck` (`lit.cfg.py`). The reverse is not true, because this runner also rejects unused checks,
+//! unknown keywords, writes outside the test's own folder, transformations that change results, and stale generated
+//! blocks.
 //!
 //! ```text
 //! discovery -> harness -> trial -> case -> script -> substitution -> shell -> tool
-//!                            `--> strict, golden, semantics, report
+//!                           `--> strict, golden, semantics, report
 //! ```
 
 pub mod case;

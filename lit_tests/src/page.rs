@@ -1,12 +1,12 @@
-//! Pages of the documentation: the sessions that they show, run.
+//! Runs the shell sessions on documentation pages.
 //!
-//! A session is a fenced block whose first line begins with `$ `. Each such line is a command, the lines below
-//! it are what it prints, standard output and standard error as they come. `$ cat FILE` of a file that is not
-//! there makes it of the lines below, so that a reader sees what the next command reads. A line `…` stands for any
-//! number of lines that the page leaves out.
+//! A session is a fenced block whose first line begins with `$ `. Each such line is a command, and the lines below it
+//! are its output, with standard output and standard error in the order of writing. `$ cat FILE` creates a missing file
+//! from the lines below, so that a page can show the input of the next command. A line `…` matches any number of
+//! omitted lines.
 //!
-//! Only the project's tools are run; `cargo`, `cc` and `ls` are not. A block below a line
-//! `<!-- not run: REASON -->` is left alone, and counted.
+//! Only the project's tools are run, not `cargo`, `cc` and `ls`. A block below a line `<!-- not run: REASON -->` is
+//! skipped and counted.
 
 use std::fs;
 use std::path::Path;
@@ -15,17 +15,17 @@ use crate::config::Config;
 use crate::sandbox::Sandbox;
 use crate::shell::{Shell, parse};
 
-/// Commands that a page may show and that are not run.
+/// Commands that pages may show but that are not run.
 const FOREIGN: [&str; 3] = ["cargo", "cc", "ls"];
 
-/// A page after its commands ran.
+/// A page with refreshed sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fresh {
-    /// The page with what the commands print now.
+    /// The page with the current output of its commands.
     pub text: String,
-    /// How many commands ran.
+    /// The number of commands that ran.
     pub run: usize,
-    /// How many commands were not run, because they are another's or said to be left alone.
+    /// The number of commands that were skipped, because they are foreign or marked as not run.
     pub left: usize,
 }
 
@@ -33,7 +33,7 @@ pub struct Fresh {
 ///
 /// # Errors
 ///
-/// A command that the shell does not know, a file that can't be made.
+/// A command that the shell does not know, or a file that cannot be written.
 pub fn refresh(config: &Config, sandbox: &Sandbox, page: &str) -> Result<Fresh, String> {
     let mut fresh = Fresh {
         text: String::with_capacity(page.len()),
@@ -71,14 +71,14 @@ pub fn refresh(config: &Config, sandbox: &Sandbox, page: &str) -> Result<Fresh, 
     Ok(fresh)
 }
 
-/// Cuts the first line off, with its end.
+/// Splits off the first line including its newline.
 fn next_line<'a>(rest: &mut &'a str) -> Option<&'a str> {
     let line = rest.split_inclusive('\n').next()?;
     *rest = &rest[line.len()..];
     Some(line)
 }
 
-/// The commands of a session, each with the lines below it.
+/// Returns the commands of a session, each with the lines below it.
 pub fn commands(block: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = block;
     std::iter::from_fn(move || {
@@ -94,7 +94,7 @@ pub fn commands(block: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Runs a session and adds it, with what its commands print, to the page.
+/// Runs a session and appends it to the page with the output of its commands.
 fn session(
     shell: &mut Shell<'_>,
     sandbox: &Sandbox,
@@ -135,7 +135,7 @@ fn session(
     Ok(())
 }
 
-/// All that a command prints, as on a terminal, with a line end after the last line.
+/// Returns the output of a command as a terminal shows it, with a newline at the end.
 fn output(shell: &mut Shell<'_>, sandbox: &Sandbox, command: &str) -> Result<String, String> {
     let refused = |error| format!("`{command}`: {error}");
     let terminal = sandbox.dir().join(".terminal");
@@ -149,7 +149,7 @@ fn output(shell: &mut Shell<'_>, sandbox: &Sandbox, command: &str) -> Result<Str
     Ok(text)
 }
 
-/// Whether a page shows a text, in which a line `…` stands for any number of lines.
+/// Returns whether `shown` matches a text, where a line `…` matches any number of lines.
 pub fn shows(shown: &str, text: &str) -> bool {
     let mut parts = shown.split("…\n");
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {

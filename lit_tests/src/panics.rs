@@ -1,4 +1,4 @@
-//! Panics of tools, caught with their text.
+//! Captures panics of tools with their messages.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// What a panic on this thread would have printed.
+/// The message of a panic on this thread.
 pub fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);
@@ -23,7 +23,7 @@ pub fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|_| text)
 }
 
-/// Puts a hook before the present one, which goes on serving all other threads.
+/// Installs a panic hook that forwards panics of other threads to the previous hook.
 fn install() {
     let previous = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

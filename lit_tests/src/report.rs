@@ -1,13 +1,13 @@
-//! What a failing test says.
+//! Reports on failing tests.
 
 use crate::shell::CommandRun;
 use crate::substitution::Command;
 use crate::tool::Exit;
 
-/// Longest part of one command's standard error that is shown, in lines.
+/// Maximum number of lines of a command's standard error in a report.
 const SHOWN: usize = 60;
 
-/// The report on a RUN line whose last pipeline failed.
+/// Returns the report on a RUN line whose last pipeline failed.
 pub fn failed_command(test: &str, command: &Command, pipeline: &[CommandRun]) -> String {
     let mut report = format!("RUN line {} failed: {}\n", command.line, blame(pipeline));
     report.push_str(&format!("  {}\n", written(pipeline)));
@@ -20,7 +20,7 @@ pub fn failed_command(test: &str, command: &Command, pipeline: &[CommandRun]) ->
     report + &replay(test)
 }
 
-/// How to run one test again.
+/// Returns the command that runs a single test again.
 pub fn replay(test: &str) -> String {
     format!(
         "again: cargo test -p lit-tests --test lit -- --exact {}",
@@ -28,7 +28,7 @@ pub fn replay(test: &str) -> String {
     )
 }
 
-/// The first command at fault and what it did.
+/// Returns the first failed command and its outcome.
 fn blame(pipeline: &[CommandRun]) -> String {
     let Some(run) = pipeline.iter().find(|run| !run.success) else {
         return "no command ran".to_owned();
@@ -50,7 +50,7 @@ fn written(pipeline: &[CommandRun]) -> String {
     commands.collect::<Vec<_>>().join(" | ")
 }
 
-/// A word as a shell wants it.
+/// Returns a word quoted for a shell.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,21 +1,21 @@
-//! The folder that a test may write to.
+//! Scratch folders of tests.
 
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// One test's own folder; nothing is written elsewhere.
+/// The scratch folder of a test, the only place it may write to.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     dir: PathBuf,
 }
 
 impl Sandbox {
-    /// An empty folder for the test of that name, below `scratch`.
+    /// Creates an empty folder below `scratch` for a test.
     ///
     /// # Errors
     ///
-    /// A folder that cannot be removed or made.
+    /// A folder that cannot be removed or created.
     pub fn create(scratch: &Path, test: &str) -> io::Result<Sandbox> {
         let dir = lexically_normal(&scratch.join(test));
         match fs::remove_dir_all(&dir) {
@@ -26,26 +26,26 @@ impl Sandbox {
         Ok(Sandbox { dir })
     }
 
-    /// A folder that is never made, for a tool that writes no files.
+    /// Returns a folder that is never created, for tools that do not write files.
     pub fn absent(scratch: &Path) -> Sandbox {
         Sandbox {
             dir: scratch.join(".absent"),
         }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The path to write when `path` is meant from inside `cwd`; `None` if it leads outside.
+    /// Returns `path`, resolved relative to `cwd`, for writing; `None` if it is outside of the folder.
     pub fn writable(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
         let path = lexically_normal(&cwd.join(path));
         path.starts_with(&self.dir).then_some(path)
     }
 }
 
-/// Removes `.` and `..` without asking the file system.
+/// Resolves `.` and `..` without accessing the file system.
 fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

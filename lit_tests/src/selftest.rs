@@ -1,7 +1,6 @@
-//! Tests of the runner on files of its own, below `self/`.
+//! Tests of the runner on its own test files in `self/`.
 //!
-//! Each file says in its first line what must come of it: `expect: CODE` and, behind it, a part of the
-//! message.
+//! The first line of each file states the expected outcome: `expect: CODE`, followed by a part of the message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use crate::discovery::TestFile;
 use crate::semantics::Semantics;
 use crate::trial::{self, Outcome};
 
-/// An empty folder for one of the runner's own tests.
+/// Returns an empty folder for one of the runner's own tests.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let binary = std::env::current_exe().expect("a running test has a binary");
     let target = binary
@@ -28,7 +27,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Settings with the stand-in for `mind-opt`.
+/// Returns settings with a stand-in for `mind-opt`.
 pub(crate) fn config(folder: &Path) -> Config {
     Config {
         root: folder.to_owned(),
@@ -44,7 +43,7 @@ pub(crate) fn config(folder: &Path) -> Config {
     }
 }
 
-/// Prints its input without comments, and misbehaves when asked to.
+/// Prints its input without comments, and fails in the way that its arguments request.
 fn stand_in(args: &[String], host: &mut dyn Host) -> u8 {
     let mut output = String::new();
     for arg in args {
@@ -88,7 +87,7 @@ fn stand_in(args: &[String], host: &mut dyn Host) -> u8 {
     u8::from(written.is_err())
 }
 
-/// Runs a text as a test file in a folder of its own.
+/// Runs a text as a test file in its own folder.
 fn run_text(name: &str, text: &str, adapt: impl FnOnce(&mut Config)) -> (Outcome, PathBuf) {
     let folder = scratch(name);
     let path = folder.join("a.test");
@@ -118,7 +117,7 @@ const SEMANTICS: Semantics = Semantics {
     },
 };
 
-/// Every file below `self/` ends as its first line says.
+/// Each file in `self/` has the outcome that its first line states.
 #[test]
 fn files_end_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("self");
@@ -235,7 +234,7 @@ fn transformations_are_evaluated() {
     }
 }
 
-/// A file with a generated block between hand-written checks, the block's text being `block`.
+/// Returns a file with the generated block `block` between handwritten checks.
 fn golden(command: &str, block: &str) -> String {
     format!(
         "# RUN: mind-opt %s | FileCheck %s\n# RUN: mind-opt %s | FileCheck %s --check-prefix=HAND\n\

@@ -1,24 +1,24 @@
-//! Does a transformed module still compute the same?
+//! Checks that transformations preserve results.
 //!
-//! Every pipeline that begins with `mind-opt` reading the test file, runs a pass and succeeds has its
-//! input and output handed to a function from outside, which evaluates both.
+//! If a pipeline begins with `mind-opt` reading the test file, runs a pass and succeeds, its input and output are
+//! passed to a given function, which evaluates both.
 
 use std::fs;
 use std::path::Path;
 
 use crate::shell::CommandRun;
 
-/// How transforming commands are known and checked.
+/// Functions that recognise and check transforming commands.
 #[derive(Debug, Clone, Copy)]
 pub struct Semantics {
-    /// Whether an argument of `mind-opt` asks for a pass.
+    /// Returns whether an argument of `mind-opt` requests a pass.
     pub is_pass: fn(&str) -> bool,
-    /// Evaluates both modules and says where they differ.
+    /// Evaluates both modules and returns where they differ.
     pub compare: fn(&Transformation<'_>) -> Result<(), String>,
 }
 
 impl Semantics {
-    /// Whether a command is `mind-opt` with a pass.
+    /// Returns whether a command is `mind-opt` with a pass.
     pub fn runs_pass(&self, run: &CommandRun) -> bool {
         run.argv[0] == "mind-opt" && run.argv[1..].iter().any(|arg| (self.is_pass)(arg))
     }
@@ -27,19 +27,19 @@ impl Semantics {
 /// A module before and after `mind-opt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transformation<'a> {
-    /// The test file, or one chunk of it.
+    /// The test file, or a chunk of it.
     pub input: &'a str,
-    /// What `mind-opt` printed for that.
+    /// The output of `mind-opt` for that input.
     pub output: &'a str,
-    /// The arguments, since `--fast-math` and `--from` change what is right.
+    /// The arguments, because `--fast-math` and `--from` affect the comparison.
     pub args: &'a [String],
 }
 
-/// Compares for each first command of a pipeline that qualifies, and counts those.
+/// Compares input and output of each qualifying first command of a pipeline, and returns their number.
 ///
 /// # Errors
 ///
-/// The first difference, under the command that made it.
+/// The first difference, with the command that caused it.
 pub fn check(
     semantics: Semantics,
     source: &Path,
@@ -60,11 +60,11 @@ pub fn check(
     Ok(compared)
 }
 
-/// Compares one pair of texts, chunk by chunk under `--split-input-file`.
+/// Compares two texts, chunk by chunk under `--split-input-file`.
 ///
 /// # Errors
 ///
-/// The first difference; a text that cannot be evaluated.
+/// The first difference, or a text that cannot be evaluated.
 pub fn compare(
     semantics: Semantics,
     input: &str,
@@ -106,7 +106,7 @@ fn transforms(semantics: Semantics, source: &Path, run: &CommandRun) -> bool {
     semantics.runs_pass(run) && reads_source && !run.negated && run.success
 }
 
-/// The texts between separator lines, `# -----` or `// -----` with an optional name behind.
+/// Returns the texts between separator lines, which are `# -----` or `// -----` with an optional name.
 fn chunks(text: &str) -> Vec<String> {
     let mut chunks = vec![String::new()];
     for line in text.split_inclusive('\n') {

@@ -1,7 +1,7 @@
-//! A shell as small as LLVM lit's internal one, and stricter.
+//! A small shell, like the internal one of LLVM's lit but stricter.
 //!
-//! It runs every command in this process, knows pipes with pipefail, `&&`, `||`, `;`, redirections and
-//! a fixed set of commands, and refuses by name whatever else it meets.
+//! It runs all commands in this process. It supports pipes with pipefail, `&&`, `||`, `;`, redirections and a fixed set
+//! of commands, and reports an error for anything else.
 
 pub mod builtin;
 pub mod exec;
@@ -14,7 +14,7 @@ use thiserror::Error;
 pub use exec::{CommandRun, Shell};
 pub use parse::{List, parse};
 
-/// Why a command can't be run at all; never something a test may expect.
+/// Why a command cannot be run. Tests cannot expect these errors.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each message says it")]
 pub enum ShellError {

@@ -1,7 +1,7 @@
-//! Mistakes that LLVM's lit and FileCheck pass over in silence.
+//! Mistakes in test files that LLVM's lit and FileCheck ignore.
 //!
-//! A check that nothing reads and a keyword that nothing knows make a test pass for no reason, so both
-//! are errors here.
+//! A check with an unused prefix or an unknown keyword would make a test pass without testing anything, so both are
+//! errors here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::substitution::Command;
 /// Words in capitals that may begin a comment.
 const PROSE: [&str; 4] = ["COM", "FIXME", "NOTE", "TODO"];
 
-/// What may follow a check prefix.
+/// The suffixes of check prefixes.
 const SUFFIXES: [&str; 6] = ["NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY"];
 
-/// Every mistake in a file's keyword and check lines, in line order.
+/// Returns all mistakes in a file's keyword and check lines, in line order.
 pub fn lint(text: &str, directives: &[Directive], commands: &[Command]) -> Vec<String> {
     let uses = Uses::collect(directives, commands);
     let mut problems: BTreeMap<usize, String> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn lint(text: &str, directives: &[Directive], commands: &[Command]) -> Vec<S
         .collect()
 }
 
-/// Commands that succeed whatever the tools print: `not diff` of the test file, as no output holds its RUN lines.
+/// Returns the commands that always succeed: `not diff` with the test file, because no output contains its RUN lines.
 pub fn always_succeed(commands: &[(Command, List)], path: &Path) -> Vec<String> {
     let is_test = |word: &String| Path::new(word) == path;
     let differs = |run: &shell::parse::Command| {
@@ -62,7 +62,7 @@ pub fn always_succeed(commands: &[(Command, List)], path: &Path) -> Vec<String> 
         .collect()
 }
 
-/// What the RUN lines of a file read from it.
+/// The check prefixes that the RUN lines of a file use.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Uses {
     filecheck: bool,
@@ -70,8 +70,8 @@ struct Uses {
 }
 
 impl Uses {
-    /// Looks at the lines before substitution, where both branches of an `%if` stand, and after it, where
-    /// definitions are filled in.
+    /// Collects from the lines before substitution, which contain both branches of an `%if`, and after it, when
+    /// definitions are resolved.
     fn collect(directives: &[Directive], commands: &[Command]) -> Uses {
         let mut uses = Uses::default();
         for directive in directives {
@@ -99,7 +99,7 @@ impl Uses {
         }
     }
 
-    /// Whether `word` is a prefix in use, with or without a suffix.
+    /// Returns whether `word` is a used prefix, with or without a suffix.
     fn reads(&self, word: &str) -> bool {
         self.prefixes.iter().any(|prefix| {
             word.strip_prefix(prefix.as_str())
@@ -108,7 +108,7 @@ impl Uses {
     }
 }
 
-/// The values of `--check-prefix` and `--check-prefixes`, except those that still hold a substitution.
+/// Returns the values of `--check-prefix` and `--check-prefixes`, except those that contain substitutions.
 fn prefixes_in(segment: &str) -> Vec<String> {
     let mut prefixes = vec![];
     for (start, flag) in segment.match_indices("-check-prefix") {
@@ -151,7 +151,7 @@ fn lint_line(line: &str, uses: &Uses) -> Option<String> {
     None
 }
 
-/// Where a directive could begin: at the line's first word and behind each comment sign.
+/// Returns the texts with which a directive could begin: from the first word of the line, and after each comment sign.
 fn candidates(line: &str) -> impl Iterator<Item = &str> {
     let first = line.trim_start();
     let behind_sign = move |sign: &'static str| {
@@ -163,7 +163,7 @@ fn candidates(line: &str) -> impl Iterator<Item = &str> {
         .chain(behind_sign("//"))
 }
 
-/// The word in front of a colon, and whether a blank separates them.
+/// Returns the word before a colon, and whether a space separates them.
 fn directive_word(text: &str) -> Option<(&str, bool)> {
     let end = text.find(|c: char| !is_word(c))?;
     let (word, rest) = text.split_at(end);
@@ -184,7 +184,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// What is wrong with a word that is neither keyword nor check prefix.
+/// Returns the error for a word that is neither a keyword nor a used check prefix, if it is one.
 fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
     let capitals = !word.contains(|c: char| c.is_ascii_lowercase());
     let upper = word.to_ascii_uppercase();
@@ -229,7 +229,7 @@ fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
     })
 }
 
-/// Whether a word can be meant only as a check.
+/// Returns whether a word can only be intended as a check.
 fn is_check(word: &str) -> bool {
     let suffixed = SUFFIXES.iter().any(|suffix| {
         word.strip_suffix(suffix)
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::script::Script;
 
-    /// The mistake in the last line of a file, if any.
+    /// Returns the mistake in the last line of a file, if any.
     fn problem(text: &str) -> Option<String> {
         let script = Script::parse(text).unwrap();
         let mut problems = lint(text, &script.directives, &[]);

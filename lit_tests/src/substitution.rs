@@ -1,7 +1,7 @@
-//! From the directives of a file to its commands.
+//! Substitution of directives to commands.
 //!
-//! Like LLVM's lit without a recursion limit: `%if` first, then one pass over an ordered table, the latest
-//! definition first, so that a value may use only names defined before it.
+//! As in LLVM's lit without a recursion limit: `%if` is expanded first, followed by one pass over an ordered table with
+//! the latest definition first. A value may therefore only use names defined before it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,16 +11,16 @@ use thiserror::Error;
 use crate::features::{FeatureError, evaluate};
 use crate::script::Directive;
 
-/// A command line ready for the shell.
+/// A substituted command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Where its `RUN:` stands.
+    /// The line of its `RUN:`.
     pub line: usize,
-    /// The text; empty when an `%if` left nothing.
+    /// The text; empty if an `%if` removed everything.
     pub text: String,
 }
 
-/// Why a line can't be substituted.
+/// Why a line cannot be substituted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each message says it")]
 pub enum SubstitutionError {
@@ -36,18 +36,23 @@ pub enum SubstitutionError {
     Feature { line: usize, error: FeatureError },
 }
 
-/// An ordered list of patterns and values.
+/// An ordered list of patterns with their values.
 #[derive(Debug, Clone)]
 pub struct Substitutions {
     rows: Vec<(String, String)>,
     features: BTreeSet<String>,
 }
 
-/// Stands for `%%` while other substitutions are made.
+/// The commands of `%{round-trip}`: the output of `mind-opt` matches the checks and is read back to the same text.
+/// `lit.cfg.py` defines the same substitution for LLVM's lit.
+const ROUND_TRIP: &str = "mind-opt %s -o %t.once && FileCheck %s < %t.once \
+    && mind-opt %t.once -o %t.twice && diff %t.once %t.twice";
+
+/// Placeholder for `%%` during the other substitutions.
 const PERCENT: &str = "\u{0}";
 
 impl Substitutions {
-    /// The table every test begins with.
+    /// Returns the predefined substitutions of a test.
     pub fn new(source: &Path, scratch: &Path, features: &BTreeSet<String>) -> Substitutions {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let base = source
@@ -58,7 +63,9 @@ impl Substitutions {
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let folder = source.parent().map_or_else(String::new, text);
         let temporary = text(&scratch.join(format!("{base}.tmp")));
+        // The value of the first row uses the rows after it.
         let rows = [
+            ("%{round-trip}", &ROUND_TRIP.to_owned()),
             ("%basename_t", &base),
             ("%{s:basename}", &base),
             ("%{s:stem}", &stem),
@@ -76,7 +83,7 @@ impl Substitutions {
         }
     }
 
-    /// Turns directives into commands, in file order.
+    /// Returns the commands of directives in file order.
     ///
     /// # Errors
     ///
@@ -107,7 +114,7 @@ impl Substitutions {
         Ok(commands)
     }
 
-    /// Substitutes in one command, with the definitions made so far.
+    /// Substitutes in one command, with the definitions so far.
     ///
     /// # Errors
     ///
@@ -151,7 +158,7 @@ impl Substitutions {
     }
 }
 
-/// A `%{name}` that nothing replaced.
+/// Returns the first `%{name}` that was not replaced.
 fn unknown_name(text: &str) -> Option<&str> {
     text.match_indices("%{").find_map(|(start, _)| {
         let inner = &text[start + 2..];
@@ -161,7 +168,7 @@ fn unknown_name(text: &str) -> Option<&str> {
     })
 }
 
-/// A reader of `%if feature %{ then %} %else %{ otherwise %}`.
+/// Parser of `%if feature %{ then %} %else %{ otherwise %}`.
 struct Conditional<'a> {
     line: usize,
     features: &'a BTreeSet<String>,
@@ -169,7 +176,7 @@ struct Conditional<'a> {
 }
 
 impl Conditional<'_> {
-    /// Expands up to the end, or inside a branch up to its `%}`.
+    /// Expands up to the end, or up to `%}` inside of a branch.
     fn expand(&mut self, in_branch: bool) -> Result<String, SubstitutionError> {
         let mut out = String::new();
         let ends = |rest: &str| rest.is_empty() || in_branch && rest.starts_with("%}");
@@ -261,6 +268,12 @@ mod tests {
         check("t %s %S %p", "t /s/dir/a.mic /s/dir /s/dir");
         check("t %t %T", "t /tmp/w/a.mic.tmp /tmp/w");
         check("t %{s:stem} %basename_t", "t a a.mic");
+        check(
+            "%{round-trip}",
+            "mind-opt /s/dir/a.mic -o /tmp/w/a.mic.tmp.once && FileCheck /s/dir/a.mic < /tmp/w/a.mic.tmp.once \
+             && mind-opt /tmp/w/a.mic.tmp.once -o /tmp/w/a.mic.tmp.twice \
+             && diff /tmp/w/a.mic.tmp.once /tmp/w/a.mic.tmp.twice",
+        );
         check("t %%s %%%s %0", "t %s %/s/dir/a.mic %0");
     }
 
@@ -316,7 +329,7 @@ mod tests {
                 .contains("line 2: `%{a}` is already")
         );
         assert!(problem("REDEFINE: %{a}=2\nRUN: a\n").contains("line 1: `%{a}` is not defined"));
-        // The value may not use a later name.
+        // The value may not use a name that is defined later.
         assert!(problem("DEFINE: %{a}=%{b}\nDEFINE: %{b}=1\nRUN: %{a}\n").contains("unknown"));
     }
 }

@@ -1,4 +1,4 @@
-//! Calling a tool in this process.
+//! Calls of tools in this process.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,17 +16,17 @@ use mind_driver::host::{
 use crate::panics;
 use crate::sandbox::Sandbox;
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// With this exit code.
+    /// An exit code.
     Code(u8),
-    /// By a panic.
+    /// A panic.
     Crash,
 }
 
 impl Exit {
-    /// The code a shell would show; a crash is that of an abort.
+    /// Returns the exit code that a shell would show; for a crash it is that of an abort.
     pub fn code(self) -> u8 {
         match self {
             Exit::Code(code) => code,
@@ -35,10 +35,10 @@ impl Exit {
     }
 }
 
-/// Bytes that several writers share, as two descriptors share a file.
+/// Bytes shared by several writers, like a file with several descriptors.
 pub type Shared = Rc<RefCell<Vec<u8>>>;
 
-/// A writer into shared bytes that also remembers what went through it.
+/// A writer into shared bytes that also records what it wrote.
 #[derive(Debug, Default)]
 pub struct Sink {
     target: Shared,
@@ -46,7 +46,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A writer into `target`.
+    /// Returns a writer into `target`.
     pub fn new(target: Shared) -> Sink {
         Sink {
             target,
@@ -54,7 +54,7 @@ impl Sink {
         }
     }
 
-    /// All that was written here, wherever it went.
+    /// Returns everything that was written through this writer.
     pub fn into_seen(self) -> Vec<u8> {
         self.seen
     }
@@ -72,36 +72,36 @@ impl Write for Sink {
     }
 }
 
-/// The world of one command.
+/// The environment of one command.
 pub struct CommandHost<'a> {
-    /// Where relative paths begin.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// Where it may write.
+    /// The folder that it may write to.
     pub sandbox: &'a Sandbox,
-    /// All of standard input.
+    /// The contents of standard input.
     pub stdin: Vec<u8>,
     /// Standard output.
     pub stdout: Sink,
     /// Standard error.
     pub stderr: Sink,
-    /// What runs a command line, for tools that are given one.
+    /// Runs a command line, for tools that take one.
     pub shell: Option<&'a RunLine<'a>>,
-    /// The tool that runs, for one that runs itself again.
+    /// The current tool, for tools that run themselves again.
     pub tool: Option<Tool>,
-    /// Environment variables; those of this process are not seen.
+    /// Environment variables. Those of this process are not visible.
     pub env: BTreeMap<String, String>,
-    /// How the tool talks.
+    /// The style of the tool's messages.
     pub style: Style,
 }
 
-/// Runs a command line in a folder and gives its exit code.
+/// Runs a command line in a folder and returns its exit code.
 ///
 /// # Errors
 ///
-/// Something that the shell does not know.
+/// A command that the shell does not support.
 pub type RunLine<'a> = dyn Fn(&str, &Path) -> io::Result<u8> + 'a;
 
-/// Runs a tool; a panic is its crash, and its text goes to standard error.
+/// Runs a tool. A panic counts as a crash, and its message goes to standard error.
 pub fn call(tool: Tool, args: &[String], host: &mut CommandHost<'_>) -> Exit {
     host.tool = Some(tool);
     guard(host, |host| tool(args, host))
@@ -121,10 +121,10 @@ pub fn call_filecheck(args: &[String], options: &str, host: &mut CommandHost<'_>
     })
 }
 
-/// What a tool did when called on its own.
+/// The outcome of a tool that was called directly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// How it ended.
+    /// The end of the tool.
     pub exit: Exit,
     /// Its standard output.
     pub stdout: String,
@@ -132,7 +132,7 @@ pub struct Captured {
     pub stderr: String,
 }
 
-/// Runs a tool outside of any command line.
+/// Runs a tool without a command line.
 pub fn capture(tool: Tool, args: &[&str], stdin: &str, sandbox: &Sandbox) -> Captured {
     let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
     let mut host = CommandHost {
@@ -211,7 +211,7 @@ impl Host for CommandHost<'_> {
         Ok(folder)
     }
 
-    /// Here, too, commands are run in this process; the limit does not hold.
+    /// Commands run in this process here as well, so the limit is ignored.
     fn shell(&mut self, command: &str, _: Duration) -> io::Result<ProcessEnd> {
         match self.shell {
             Some(run) => run(command, &self.cwd).map(|code| ProcessEnd::Code(i32::from(code))),
@@ -227,7 +227,7 @@ impl Host for CommandHost<'_> {
         &mut self.stderr
     }
 
-    /// Here, too, the tool runs in this process; the limits do not hold.
+    /// The tool runs in this process here as well, so the limits are ignored.
     fn rerun(&mut self, args: &[&str], stdin: &[u8], _: &ChildLimits) -> io::Result<Rerun> {
         let tool = self.tool.ok_or(io::ErrorKind::Unsupported)?;
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Running a test file to its verdict.
+//! Runs test files to their verdicts.
 
 use std::fs;
 
@@ -15,20 +15,20 @@ use crate::shell::{CommandRun, Shell, ShellError};
 use crate::strict;
 use crate::verdict::Verdict;
 
-/// A verdict and what else the run's summary tells.
+/// The verdict of a test, and further data for the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the test ended.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How many transformations were evaluated and agreed.
+    /// The number of transformations that were evaluated and agreed.
     pub compared: usize,
-    /// Why none was, if the file says so.
+    /// The reason for not evaluating any, if the file gives one.
     pub semantics_skip: Option<String>,
-    /// The diff of a blessing.
+    /// The diff of blessing.
     pub blessed: Option<String>,
 }
 
-/// Why a file has no verdict of its own.
+/// Why a file does not get a regular verdict.
 #[derive(Debug, Error)]
 enum Unusable {
     #[error(transparent)]
@@ -45,7 +45,7 @@ enum Unusable {
     Mistakes(Vec<String>),
 }
 
-/// Runs a test file to its verdict.
+/// Runs a test file and returns its verdict.
 pub fn run(config: &Config, test: &TestFile) -> Outcome {
     let mut outcome = Outcome {
         verdict: Verdict::Pass { attempts: 1 },
@@ -105,7 +105,7 @@ fn judge(config: &Config, test: &TestFile, outcome: &mut Outcome) -> Result<Verd
     }
 }
 
-/// One run through a file's commands.
+/// One attempt at a file's commands.
 struct Attempt {
     failure: Option<String>,
     trace: Vec<Vec<CommandRun>>,
@@ -140,7 +140,7 @@ fn attempt(case: &Case<'_>) -> Result<Attempt, Unusable> {
     })
 }
 
-/// Evaluates inputs and outputs of the commands that ran; the first difference is returned.
+/// Evaluates inputs and outputs of the commands and returns the first difference.
 fn compare(case: &Case<'_>, trace: &[Vec<CommandRun>], outcome: &mut Outcome) -> Option<String> {
     let semantics = case.config.semantics?;
     if let Some(reason) = &case.script.semantics_skip {
@@ -160,7 +160,7 @@ fn compare(case: &Case<'_>, trace: &[Vec<CommandRun>], outcome: &mut Outcome) ->
     }
 }
 
-/// The report on generated blocks that differ from what their commands print.
+/// Returns the report on generated blocks that differ from the output of their commands.
 fn stale(case: &Case<'_>) -> Result<Option<String>, GoldenError> {
     if !golden::has_blocks(&case.text) {
         return Ok(None);

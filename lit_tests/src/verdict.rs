@@ -1,27 +1,27 @@
-//! How a test ended.
+//! Verdicts of tests.
 
 /// The outcome of one test file, in the classes of LLVM's lit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every command succeeded, after this many attempts (more than one needs `ALLOW_RETRIES:`).
+    /// Every command succeeded after this number of attempts; more than one requires `ALLOW_RETRIES:`.
     Pass {
-        /// Attempts made, the successful one included.
+        /// The number of attempts, including the successful one.
         attempts: u32,
     },
-    /// A command failed, as `XFAIL:` says it must.
+    /// A command failed, as `XFAIL:` requires.
     ExpectedFailure,
-    /// Not run here: the features exclude it, for the reason given.
+    /// Not run, because the features exclude it; with the reason.
     Unsupported(String),
-    /// A command failed, or what it printed does not hold.
+    /// A command failed, or its output violates a check of the runner.
     Fail(String),
-    /// Everything succeeded although `XFAIL:` says otherwise.
+    /// All commands succeeded despite `XFAIL:`.
     UnexpectedPass(String),
-    /// The file itself is wrong, which no `XFAIL:` excuses.
+    /// The file itself has an error, which `XFAIL:` does not excuse.
     Invalid(String),
 }
 
 impl Verdict {
-    /// The name LLVM's lit prints for this class.
+    /// Returns the name that LLVM's lit prints for this verdict.
     pub fn code(&self) -> &'static str {
         match self {
             Verdict::Pass { attempts: 1 } => "PASS",
@@ -34,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// What there is to say about it; empty for a plain success.
+    /// Returns the message of the verdict; empty for a plain success.
     pub fn message(&self) -> &str {
         match self {
             Verdict::Pass { .. } | Verdict::ExpectedFailure => "",

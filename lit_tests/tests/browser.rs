@@ -124,7 +124,7 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
     }
 }
 
-/// A page that shows `text` in one frame a width, and writes what became of each.
+/// Returns a page that shows `text` in one frame a width, and writes what became of each.
 fn framed(text: &str) -> String {
     let mut page = format!("{HEAD}<output></output>");
     for width in WIDTHS {

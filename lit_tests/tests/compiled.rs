@@ -27,7 +27,9 @@ use mind_jit::program::{
 };
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scaled, scatters, systems,
+};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -60,7 +62,7 @@ const MODULES: u64 = 300;
 /// How many of them are written as C.
 const AS_C_MODULES: u64 = 12;
 
-/// The engines of this machine: each instruction set, and two threads for the widest.
+/// Returns the engines of this machine: each instruction set, and two threads for the widest.
 fn engines() -> Vec<Arc<Engine>> {
     let engine = |isa: Isa, threads: usize| {
         let config = Config {
@@ -178,8 +180,8 @@ impl Bench {
 /// How often code runs again that computed something else than the interpreter.
 const REPEATS: usize = 16;
 
-/// How many of some further runs agree with the interpreter, which tells wrong code from what differs from run to
-/// run: memory that nobody wrote, threads, the processor.
+/// Returns how many of some further runs agree with the interpreter, which tells wrong code from what differs from run
+/// to run: memory that nobody wrote, threads, the processor.
 fn agreeing_runs(
     expected: &Result<Vec<Tensor>, mind_interp::RunError>,
     program: &Arc<Program>,
@@ -189,7 +191,7 @@ fn agreeing_runs(
     (0..REPEATS).filter(agrees).count()
 }
 
-/// The outputs of a module that an op decides extents of.
+/// Returns the outputs of a module that an op decides extents of.
 fn in_parts(engine: &Arc<Engine>, g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let executable = Executable::new(engine.clone(), g.clone());
     let executable = executable.map_err(|found| format!("{found:?}"))?;
@@ -256,7 +258,7 @@ fn execute(program: &Arc<Program>, arrays: &Arrays) -> Result<Vec<Tensor>, Strin
     Ok(ports.iter().zip(&outputs).map(tensor).collect())
 }
 
-/// The module of one case; `weight` makes the last input a weight.
+/// Returns the module of one case; `weight` makes the last input a weight.
 fn text(case: &Case, dtype: DType, indices: DType, weight: bool) -> String {
     let mut text = String::new();
     for (at, shape) in case.shapes.iter().enumerate() {
@@ -323,7 +325,7 @@ fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
             }
         }
     };
-    let plain = all().into_iter().chain(samples());
+    let plain = all().into_iter().chain(samples()).chain(systems());
     plain.for_each(|case| check(&case, dtype));
     for case in gathers()
         .into_iter()
@@ -344,7 +346,7 @@ fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
     ran.get()
 }
 
-/// A number that the environment may set.
+/// Returns a number that the environment may set.
 fn asked(name: &str, otherwise: u64) -> u64 {
     let asked = std::env::var(name).ok();
     asked.map_or(otherwise, |number| {
@@ -504,7 +506,7 @@ fn large_programs_stay_in_their_memory() {
     }
 }
 
-/// The results of a module as a C program, compiled by the C compiler that links this test.
+/// Returns the results of a module as a C program, compiled by the C compiler that links this test.
 fn run_as_c(
     bench: &Bench,
     g: &Graph,
@@ -516,7 +518,7 @@ fn run_as_c(
     run_c(&text, g, arrays, folder)
 }
 
-/// The results of the C program `text`, which takes the inputs of `g` and gives its outputs.
+/// Returns the results of the C program `text`, which takes the inputs of `g` and gives its outputs.
 fn run_c(text: &str, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<Vec<Tensor>, String> {
     run_linked(text, &[], g, arrays, folder)
 }

@@ -78,7 +78,7 @@ impl<'s> Optimiser<'s> {
         }
     }
 
-    /// The module after the passes, each of which leaves a valid one, and what they counted.
+    /// Returns the module after the passes, each of which leaves a valid one, and what they counted.
     fn run(&self, g: &Graph) -> Result<(Graph, Statistics), String> {
         let manager = Manager {
             registry: &self.session.registry,
@@ -402,7 +402,7 @@ fn groups(session: &Session, g: &Graph) -> Result<usize, String> {
     Ok(groups.len())
 }
 
-/// The module of a group alone.
+/// Returns the module of a group alone.
 fn alone(g: &Graph, group: OpId) -> Graph {
     let mut g = g.clone();
     let operands = g.operands(group).to_vec();
@@ -426,7 +426,7 @@ fn alone(g: &Graph, group: OpId) -> Graph {
     g
 }
 
-/// The lowering, after each symbol of the module has another extent, and all unnamed extents one.
+/// Returns the lowering, after each symbol of the module has another extent, and all unnamed extents one.
 fn lowering(g: &Graph) -> String {
     let values = g.ops(g.body()).flat_map(|op| g.results(op));
     let dims = values.flat_map(|value| g.ty(value).shape.iter());
@@ -463,7 +463,7 @@ fn each_group_of_a_drawn_module_is_one_kernel() {
     }
 }
 
-/// The modules of the suite: each valid part of each file, unless it holds groups that are written by hand.
+/// Returns the modules of the suite: each valid part of each file, unless it holds groups that are written by hand.
 fn suite(session: &Session) -> Vec<(PathBuf, Graph)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("../examples"), root.to_owned()];

@@ -174,7 +174,7 @@ fn compare(optimiser: &Optimiser<'_>, before: &Graph, dtype: DType, seed: u64) -
     Verdict::Close(compared)
 }
 
-/// The outputs as `f64`; `None` if the module has no result.
+/// Returns the outputs as `f64`; `None` if the module has no result.
 fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Vec<f64>>> {
     fn floats<T: FloatNum>(tensor: &Tensor) -> Vec<f64> {
         tensor
@@ -204,7 +204,7 @@ fn is_float(g: &Graph, value: ValueId) -> bool {
     g.ty(value).dtype.is_float()
 }
 
-/// The module with every float value among its outputs.
+/// Returns the module with every float value among its outputs.
 fn everything(g: &Graph) -> Graph {
     let mut g = g.clone();
     let values = g.ops(g.body()).flat_map(|op| g.results(op));
@@ -214,7 +214,7 @@ fn everything(g: &Graph) -> Graph {
     g
 }
 
-/// The module with every float value but constants multiplied by factors `1 ± noise`.
+/// Returns the module with every float value but constants multiplied by factors `1 ± noise`.
 fn noisy(g: &Graph, noise: f64, seed: u64) -> Graph {
     let mut g = g.clone();
     let mut rng = Rng::new(seed);

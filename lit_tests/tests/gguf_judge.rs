@@ -112,7 +112,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The first block whose numbers are all finite, and those numbers, in hexadecimal digits.
+/// Returns the first block whose numbers are all finite, and those numbers, in hexadecimal digits.
 fn entry(own: WeightType, blocks: &[u8], numbers: &[f32]) -> Option<String> {
     let blocks = blocks.chunks(own.block_bytes());
     let mut pairs = blocks.zip(numbers.chunks(own.block_elements()));

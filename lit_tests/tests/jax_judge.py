@@ -162,11 +162,17 @@ CASES = {
     "square": (jnp.square, f(5)),
     "cholesky": (jnp.linalg.cholesky, definite()),
     "cholesky_batch": (jnp.linalg.cholesky, definite(3)),
+    "cholesky_upper": (lambda a: jsl.cholesky(a, lower=False), definite()),
+    "cholesky_indefinite": (jnp.linalg.cholesky, -definite()),
+    "cholesky_grad": (jax.grad(lambda a: jnp.sum(jnp.linalg.cholesky(a))), definite()),
+    "log_determinant": (lambda a: 2 * jnp.sum(jnp.log(jnp.diagonal(jnp.linalg.cholesky(a)))), definite()),
     "triangular_lower": (lambda a, b: jsl.solve_triangular(a, b, lower=True), lower(), f(4, 3)),
     "triangular_upper": (lambda a, b: jsl.solve_triangular(a.T, b, lower=False), lower(), f(4, 3)),
     "triangular_transposed": (lambda a, b: jsl.solve_triangular(a, b, trans=1, lower=True), lower(), f(4, 3)),
     "triangular_unit": (lambda a, b: jsl.solve_triangular(a, b, lower=True, unit_diagonal=True), lower(), f(4, 3)),
     "triangular_right": (lambda a, b: lax.linalg.triangular_solve(a, b, lower=True), lower(2), f(2, 3, 4)),
+    "triangular_vmap": (jax.vmap(lambda a, b: jsl.solve_triangular(a, b, lower=True)), lower(3), f(3, 4)),
+    "cho_factor": (lambda a, b: jsl.cho_solve(jsl.cho_factor(a), b), definite(), f(4)),
     "cho_solve": (lambda a, b: jsl.cho_solve((a, True), b), lower(), f(4, 2)),
 }
 

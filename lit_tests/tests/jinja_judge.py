@@ -154,9 +154,36 @@ STATEMENTS = [
     "{{ 'a,b' | replace(',', '') }}{{ 5 | replace('5', '6') }}", "{{ 'ab' | list }}{{ 'ab' | first }}{{ 'ab' | last }}{{ [] | first }}{{ [] | first is undefined }}{{ [] | max }}", "{{ 'abc' | batch(2) | list }}{{ l | slice(2) | list }}{{ l | sum }}{{ l | min }}{{ l | max }}", "{{ '{} {a}'.format(1, a=2) }}{{ '{0[a]}'.format(d) }}{{ '{:>5}'.format('a') }}",
 ]
 
+# Frames around a body `B` which mentions the variable `n`.
+FRAMES = [
+    "B", "{% filter upper %}B{% endfilter %}", "{% filter replace('7', n) %}7B{% endfilter %}", "{% for i in l %}B{% endfor %}", "{% for n in l %}B{% endfor %}",
+    "{% for i in l if n %}B{% endfor %}", "{% for i in x %}{% else %}B{% endfor %}", "{% for i in [[1], []] recursive %}B{{ loop([]) if i }}{% endfor %}",
+    "{% with a = 1 %}B{% endwith %}", "{% with a = n %}B{% endwith %}", "{% with n = n %}B{% endwith %}", "{% macro g() %}B{% endmacro %}{{ g() }}",
+    "{% macro g(n) %}B{% endmacro %}{{ g() }}", "{% macro g(a=n, n=3) %}{{ a }}B{% endmacro %}{{ g() }}{{ g(n=4) }}", "{% macro h() %}{{ caller() }}{% endmacro %}{% call h() %}B{% endcall %}",
+    "{% macro h() %}{{ caller(2) }}{% endmacro %}{% call(n, a=n) h() %}{{ a }}B{% endcall %}", "{% generation %}B{% endgeneration %}", "{% autoescape false %}B{% endautoescape %}",
+    "{% set a %}B{% endset %}{{ a }}", "{% set n %}B{% endset %}{{ n }}", "{% set a | upper %}B{% endset %}{{ a }}", "{% block a %}B{% endblock %}",
+    "{% block a scoped %}B{% endblock %}", "{% for n in l %}{% block a %}B{% endblock %}{% endfor %}", "{% for n in l %}{% block a scoped %}B{% endblock %}{% endfor %}",
+    "{% if b %}B{% endif %}", "{% if c %}{% else %}B{% endif %}", "{% if c %}{% elif b %}B{% endif %}",
+]
+BODIES = [
+    "{{ n }}", "{% set n = 1 %}{{ n }}", "{{ n }}{% set n = 1 %}{{ n }}", "{% set n = n ~ 1 %}{{ n }}", "{% if b %}{% set n = 1 %}{% endif %}{{ n }}", "{% if c %}{% set n = 1 %}{% endif %}{{ n }}",
+    "{% if c %}{% set n = 1 %}{% else %}{% set n = 2 %}{% endif %}{{ n }}", "{% generation %}{{ n }}{% endgeneration %}{% set n = 1 %}{{ n }}",
+    "{% generation %}{{ n }}{% endgeneration %}{% if c %}{% set n = 1 %}{% endif %}{{ n }}", "{% with %}{{ n }}{% set n = 1 %}{% endwith %}{{ n }}", "{% for n in k %}{{ n }}{% endfor %}{{ n }}",
+]
+BEFORE = ["", "{% set n = 4 %}", "{% if c %}{% set n = 4 %}{% endif %}"]
+AFTER = [
+    "", "{{ n }}", "{% set n = 5 %}{{ n }}", "{% set n, a = 5, 6 %}", "{% if c %}{% set n = 5 %}{% endif %}{{ n }}", "{% macro n() %}{% endmacro %}", "{% set n %}{% endset %}",
+    "{% for n in x %}{% endfor %}", "{% with n = 1 %}{% endwith %}", "{% generation %}{% set n = 5 %}{% endgeneration %}",
+]
+
 
 def combinations():
-    """Each filter, test, method, operator, slice and format with each value."""
+    """Each filter, test, method, operator, slice and format with each value; each frame with each order of assignments."""
+    for frame in FRAMES:
+        for body in BODIES:
+            for before in BEFORE:
+                for after in AFTER:
+                    yield before + frame.replace("B", body) + after
     for name, arguments in ARGUMENTS.items():
         for own in arguments:
             call = f"({own})" if own else ""
@@ -241,13 +268,13 @@ class Draw:
             condition = f" if {one()}" if self.own.random() < 0.3 else ""
             return space + block(f"for i in {one()}{condition}") + inner() + "{{ loop.index }}" + block("endfor")
         if kind == 5:
-            return space + block(f"set i = {one()}") + inner() + "{{ i }}"
+            return space + block(f"set {pick(['i', 'i', 'n', 's'])} = {one()}") + inner() + "{{ i }}"
         if kind == 6:
             return space + block("set i") + inner() + block("endset") + "{{ i }}"
         if kind == 7:
             return space + block(f"macro g(i, j={one()})") + inner() + block("endmacro") + "{{ g(" + one() + ") }}"
         if kind == 8:
-            return space + block(pick(["filter upper", "filter trim"])) + inner() + block("endfilter")
+            return space + block(pick(["filter upper", "filter trim", f"filter default({one()})"])) + inner() + block("endfilter")
         return space + block("generation") + inner() + block("endgeneration")
 
 

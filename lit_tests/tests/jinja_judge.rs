@@ -96,7 +96,7 @@ fn rendered(python: &str, arguments: [&str; 3]) -> Result<String, String> {
     }
 }
 
-/// The variables that all templates see.
+/// Returns the variables that all templates see.
 fn names(variables: &Json) -> Vec<(&str, Value)> {
     let refuse = |_| Err(mind_jinja::Error::new("refused"));
     let own = variables.members().unwrap_or_default().iter();

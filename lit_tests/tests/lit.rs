@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     outcome
 }
 
-/// Whether an argument of `mind-opt` asks for a pass that may change the module.
+/// Returns whether an argument of `mind-opt` asks for a pass that may change the module.
 fn is_pass(arg: &str) -> bool {
     let name = arg
         .trim_start_matches('-')

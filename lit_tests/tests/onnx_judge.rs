@@ -83,7 +83,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// A trial that runs where `variable` is set; that with `_REQUIRED` behind its name makes it a failure not to.
+/// Returns a trial that runs where `variable` is set; that with `_REQUIRED` behind its name makes it a failure not to.
 fn with(
     name: &str,
     variable: &str,
@@ -235,7 +235,8 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
     }
 }
 
-/// How many tests of each operator pass, and how many do not: a line of the operator and both numbers, tabs between them.
+/// Returns how many tests of each operator pass, and how many do not: a line of the operator and both numbers, tabs
+/// between them.
 fn by_operator(operators: &str, passed: &BTreeSet<String>) -> String {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for line in operators.lines() {
@@ -296,7 +297,8 @@ impl Case {
         })
     }
 
-    /// The engines that run it. Whole networks take the interpreter minutes, and its ops are those of the other groups.
+    /// Returns the engines that run it. Whole networks take the interpreter minutes, and its ops are those of the other
+    /// groups.
     fn engines(&self) -> &'static [&'static str] {
         match &self.group[..] {
             "real" => &["jit"],
@@ -397,7 +399,7 @@ fn array_names(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The first error that a tool reports, else the first line of its output, without the names of files.
+/// Returns the first error that a tool reports, else the first line of its output, without the names of files.
 fn first_line(text: &str) -> String {
     let error = text.lines().find(|line| line.starts_with("error"));
     let line = error.or_else(|| text.lines().next()).unwrap_or_default();

@@ -108,7 +108,7 @@ fn joined_prose(page: &str) -> Vec<String> {
     prose.map(last).collect()
 }
 
-/// The steps of a page, in its order.
+/// Returns the steps of a page, in its order.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ fn steps<'t>(page: &'t str, prose: &'t [String]) -> Result<Vec<Step<'t>>, String
     Ok(steps)
 }
 
-/// The step of which the last sentence of a paragraph says where its text goes.
+/// Returns the step of which the last sentence of a paragraph says where its text goes.
 fn written<'t>(above: &'t str, text: &'t str) -> Option<Step<'t>> {
     let above = above.strip_suffix(':')?;
     if let Some((_, place)) = above.rsplit_once("At the end of `") {
@@ -180,7 +180,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// The copy as the tree is now; files that did not change stay untouched, so that cargo does not build them again.
+    /// Returns the copy as the tree is now; files that did not change stay untouched, so that cargo does not build them
+    /// again.
     fn fresh() -> Result<Copy, Failed> {
         let tmp = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
         let copy = Copy {
@@ -238,7 +239,8 @@ impl Copy {
         }
     }
 
-    /// Whether a command succeeds, and all that it prints: of cargo in the tree, of others in the folder of the page.
+    /// Returns whether a command succeeds, and all that it prints: of cargo in the tree, of others in the folder of the
+    /// page.
     fn shell(&self, command: &str) -> std::io::Result<(bool, String)> {
         let of_cargo = command.starts_with("cargo ");
         let folder = if of_cargo { &self.tree } else { &self.folder };
@@ -255,7 +257,7 @@ impl Copy {
         Ok((output.status.success(), text))
     }
 
-    /// A search path with the tools of the copy first.
+    /// Returns a search path with the tools of the copy first.
     fn path(&self, rest: Option<OsString>) -> std::io::Result<OsString> {
         let mut folders = vec![self.target.join("debug")];
         folders.extend(rest.iter().flat_map(std::env::split_paths));

@@ -87,7 +87,7 @@ fn read(session: &Session, text: &str) -> Result<Graph, String> {
     Ok(g)
 }
 
-/// The text that the judge makes of a package; `None` if it refuses it.
+/// Returns the text that the judge makes of a package; `None` if it refuses it.
 fn printed(
     binary: &str,
     folder: &Path,
@@ -113,7 +113,7 @@ fn printed(
     }
 }
 
-/// The lines behind the program's attributes, without the names of constants and the order of parameters.
+/// Returns the lines behind the program's attributes, without the names of constants and the order of parameters.
 fn compared(text: &str) -> Vec<String> {
     let body = text.split_once("\n{\n").map_or("", |(_, body)| body);
     let unordered = |line: &str| {

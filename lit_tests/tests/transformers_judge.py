@@ -1,12 +1,13 @@
 """Writes small models with random weights, and what `transformers` makes of them, into a folder.
 
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
-token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
+token), `exact_logits` (those of the model in double precision, f64) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
 `transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of
 images, see `transformers_images.py`, or one that hears, see `transformers_audio.py`. Published configurations are those of
 `transformers_published.py`. `models` lists the folders.
 """
 
+import contextlib
 import copy
 import json
 import pathlib
@@ -133,6 +134,17 @@ def model_of(family, more):
     return model
 
 
+@contextlib.contextmanager
+def double_precision():
+    """Within it, parts of models that compute in `float32` whatever the type of their weights compute in `float64`."""
+    single, to_single = torch.float32, torch.Tensor.float
+    torch.float32, torch.Tensor.float = torch.float64, torch.Tensor.double
+    try:
+        yield
+    finally:
+        torch.float32, torch.Tensor.float = single, to_single
+
+
 def outputs(own, model):
     """Writes a drawn text, its logits and the tokens that follow its start into the folder `own`."""
     tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
@@ -140,7 +152,13 @@ def outputs(own, model):
         logits = model(tokens).logits[0]
         generated = model.generate(
             tokens[:, :17], attention_mask=torch.ones(1, 17), max_new_tokens=64, min_new_tokens=64, do_sample=False)
+    double = copy.deepcopy(model).double()
+    # The default kernel of experts takes no `float64`.
+    double.set_experts_implementation("eager")
+    with torch.no_grad(), double_precision():
+        exact = double(tokens).logits[0]
     (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+    (own / "exact_logits").write_bytes(exact.to(torch.float64).contiguous().numpy().tobytes())
     (own / "generated").write_text(",".join(map(str, generated[0, 17:].tolist())))
     (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
 

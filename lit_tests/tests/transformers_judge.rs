@@ -103,7 +103,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The largest error of the logits of a model, in units of the largest one.
+/// Returns the largest error of the logits of a model, in units of the largest one.
 fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;
@@ -128,8 +128,17 @@ fn compared(family: &str, folder: &Path) -> Result<f64, String> {
         let row = &expected[(length - 1) * vocab..length * vocab];
         error = last.iter().zip(row).map(far).fold(error, f64::max);
     }
+    let exact = files::exact_numbers(&folder.join("exact_logits"))?;
+    let own = files::deviation(&found, &exact);
+    let theirs = files::deviation(&expected, &exact);
+    println!("{family}: {error:.1e}, from double precision {own:.1e}, transformers {theirs:.1e}");
     if error.is_nan() || error > MOST {
         return Err(format!("a logit is off by {error:e} of the largest"));
+    }
+    if own > 1.5 * theirs + f64::from(f32::EPSILON) {
+        return Err(format!(
+            "logits deviate from double precision by {own:e}, those of transformers by {theirs:e}"
+        ));
     }
     let mut run = session()?;
     let mut last = run.prefill(&tokens[..17]).map_err(|why| why.to_string())?;

@@ -33,6 +33,15 @@ KINDS = {
     "modernbert": "encoder", "nomic_bert": "encoder", "t5": "pair", "bart": "pair", "mbart": "pair", "pegasus": "pair",
     "vit": "image", "whisper": "audio",
 }
+# Classes of repositories that bring code of their own, which `transformers` has under another name.
+CLASSES = {"MPTForCausalLM": "MptForCausalLM"}
+# Keys of those repositories.
+KEYS_OF = {
+    "nomic_bert": {
+        "n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers", "n_inner": "intermediate_size",
+        "layer_norm_epsilon": "layer_norm_eps", "max_trained_positions": "max_position_embeddings", "rotary_emb_base": "rope_theta",
+    },
+}
 DTYPES = {"bfloat16": ("bf16", torch.bfloat16), "float16": ("fp16", torch.float16)}
 SMALL = {
     **dict.fromkeys(["hidden_size", "n_embd", "n_embed", "d_model", "dim"], 48),
@@ -94,9 +103,12 @@ def shrink_rotation(small):
 
 
 def model_of(config, small):
-    own = CONFIG_MAPPING[config["model_type"]].from_dict(json.loads(json.dumps(small)))
+    keys = KEYS_OF.get(config["model_type"], {})
+    read = {**{name: small[key] for key, name in keys.items() if key in small}, **json.loads(json.dumps(small))}
+    own = CONFIG_MAPPING[config["model_type"]].from_dict(read)
     own._attn_implementation = "eager"
-    kind = getattr(transformers, config["architectures"][0])
+    kind = config["architectures"][0]
+    kind = getattr(transformers, CLASSES.get(kind, kind))
     model = kind._from_config(own, dtype=torch.float32).eval()
     name, dtype = DTYPES.get(small.get("torch_dtype"), ("fp32", torch.float32))
     if config["model_type"] == "t5" and config.get("tie_word_embeddings") is False:

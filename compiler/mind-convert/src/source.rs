@@ -1,4 +1,4 @@
-//! Inputs of the model that a value is computed from, for the reasons of refusals.
+//! Finds the inputs that a value is computed from, for diagnostics.
 
 use mind_core::ops::control::If;
 use mind_core::ops::input::Input;
@@ -7,7 +7,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{BlockId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// Returns the names of the inputs that `value` is computed from, the nearest first.
+/// Returns the names of the inputs that `value` is computed from, in the order of the search.
 fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -26,8 +26,8 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     found
 }
 
-/// Returns the names of the inputs that determine `value`. Returns `None` if one of the values that it is computed from is
-/// not a single element, or if no input is among them.
+/// Returns the names of the inputs that determine `value`, if all of them and all intermediate values have a single
+/// element. Returns `None` if arrays or unknown extents are involved, or if no input is.
 pub fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
@@ -39,7 +39,7 @@ pub fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
         match g.value_def(value) {
             _ if !is_one => return None,
             ValueDef::Argument(block, at) => {
-                // Values that loops carry change, whatever they begin with.
+                // Loop-carried values change from step to step, so their initial values do not determine them.
                 g.view::<If>(g.block_owner(block)?)?;
                 open.push(operand_of(g, block, at)?);
             }
@@ -53,7 +53,8 @@ pub fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Returns the operand that an argument of a region has the value of: the last argument that of the last operand, and so on.
+/// Returns the operand bound to a region argument. They are aligned at the end: the last argument is bound to the last
+/// operand, and so on.
 fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     let operands = g.operands(g.block_owner(block)?);
     let behind = g.arguments(block).len().checked_sub(at as usize)?;
@@ -61,7 +62,7 @@ fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
     operands.get(place).copied()
 }
 
-/// Returns why a value is not known, and the option that makes it known.
+/// Returns why a value is not known at import, and how to make it known.
 pub fn at_run_time(g: &Graph, value: ValueId) -> String {
     let is_input = g
         .defining_op(value)
@@ -77,7 +78,7 @@ pub fn at_run_time(g: &Graph, value: ValueId) -> String {
     }
 }
 
-/// Returns why an extent of a value is not known, and the option that makes it known.
+/// Returns how to make the unknown extents of a value known.
 pub(crate) fn open_extent(g: &Graph, value: ValueId) -> String {
     let ty: TypeView<'_> = g.ty(value);
     if !ty.shape.contains(&Dim::Dynamic) {

@@ -1,18 +1,18 @@
-//! The weight file: large constants one after the other, version 2.
+//! Weight file, version 2: large constants, one after another.
 //!
-//! All little endian: a header of 64 bytes (count, version), then for each constant, at a boundary of 64
-//! bytes, 64 bytes of metadata (sentinel, data type, bytes, place of the data, padding bits) and the data.
-//! A constant's offset is that of its metadata.
+//! All numbers are little endian. A header of 64 bytes (count, version) is followed by the constants. Each constant
+//! starts at a multiple of 64 with 64 bytes of metadata (sentinel, data type, size in bytes, offset of the data,
+//! padding bits), followed by its data. The offset of a constant is that of its metadata.
 
 use mind_mil::Element;
 use thiserror::Error;
 
-/// What headers and metadata take, and where they begin.
+/// Size of the header and of each constant's metadata, and the alignment of both.
 pub const ALIGNMENT: usize = 64;
 const SENTINEL: u32 = 0xdead_beef;
 const VERSION: u32 = 2;
 
-/// A weight file that grows.
+/// Builder of a weight file.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
@@ -20,7 +20,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A file without constants.
+    /// Returns a file without constants.
     pub fn new() -> Writer {
         Writer {
             bytes: vec![0; ALIGNMENT],
@@ -28,13 +28,13 @@ impl Writer {
         }
     }
 
-    /// Whether there is no constant.
+    /// Returns whether the file has no constants.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Appends a constant of `bits` bits, which `data` holds in little-endian order, and returns its offset, or `None`
-    /// if weight files do not have the element type.
+    /// Appends a constant of `bits` bits, given in `data` in little-endian order, and returns its offset. Returns
+    /// `None` if weight files do not have the element type.
     pub fn push(&mut self, element: Element, data: &[u8], bits: u64) -> Option<u64> {
         let code = element.blob()?;
         let start = self.bytes.len().next_multiple_of(ALIGNMENT);
@@ -52,7 +52,7 @@ impl Writer {
         Some(start as u64)
     }
 
-    /// The file.
+    /// Returns the bytes of the file, with its header completed.
     pub fn finish(mut self) -> Vec<u8> {
         self.bytes[..4].copy_from_slice(&self.count.to_le_bytes());
         self.bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
@@ -60,40 +60,40 @@ impl Writer {
     }
 }
 
-/// Why a place in a weight file holds no constant.
+/// Why a constant cannot be read from a weight file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum BlobError {
     /// The file has no header of version 2.
-    #[error("the file is no weight file of version 2")]
+    #[error("the file is not a weight file of version 2")]
     Header,
-    /// The offset is no boundary.
-    #[error("offset {0} is no multiple of 64, or 0")]
+    /// The offset is 0 or not a multiple of 64.
+    #[error("offset {0} is not a positive multiple of 64")]
     Offset(u64),
-    /// No metadata stands there.
+    /// The bytes at the offset are not metadata.
     #[error("no constant begins at offset {0}")]
     Sentinel(u64),
-    /// Another data type.
+    /// The constant has another data type.
     #[error("it holds data type {found}, not {expected}")]
     Element {
-        /// The number in the file.
+        /// The data type code in the file.
         found: u32,
-        /// The element type asked for.
+        /// The expected element type.
         expected: &'static str,
     },
-    /// Another number of bytes.
+    /// The constant has another size in bytes.
     #[error("it holds {found} bytes, not {expected}")]
     Size {
-        /// The number in the file.
+        /// The size in the file.
         found: u64,
-        /// What the type asks for.
+        /// The size of the expected type.
         expected: u64,
     },
-    /// The data reach past the end of the file.
+    /// The data extend past the end of the file.
     #[error("its data reach past the end of the file")]
     End,
 }
 
-/// The data of the constant at `offset`, which has `bytes` bytes of `element`.
+/// Returns the data of the constant at `offset`, which has `bytes` bytes of `element`.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
 //! Core ML's formats for programs of the mil dialect.
 //!
-//! [`mil`] reads and writes MIL text, [`package`] the `.mlpackage` folders that hold a program as protobuf beside
-//! its weight file, [`blob`] weight files, which texts name too. Text and packages are read to one syntax, in which
-//! every part has its place, and one builder makes the graph of it. What they share with the other text formats, such
-//! as numbers and limits, is in `mind_text`. Packages are behind the feature `package`, on by default, because of what
-//! protobuf takes to build.
+//! [`mil`] reads and writes MIL text. [`package`] reads and writes `.mlpackage` folders, which hold a program as
+//! protobuf next to its weight file. [`blob`] reads and writes weight files, which MIL texts refer to as well. Texts
+//! and packages are decoded to the same syntax tree, from which one builder makes the graph. Code shared with the other
+//! text formats, for example numbers and limits, is in `mind_text`. Packages are behind the feature `package`, which is
+//! on by default, because protobuf takes long to build.
 
 pub mod blob;
 pub mod mil;

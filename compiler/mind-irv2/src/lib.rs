@@ -35,7 +35,7 @@ pub use experts::{Among, Experts};
 pub use factors::{FrequencyFactors, MAX_FACTORS};
 pub use family::{Architecture, Families, Family, FamilyError, FamilyFiles, Stack};
 pub use image::Image;
-pub use read::{ReadOptions, is_document, read};
+pub use read::{ReadOptions, family as document_family, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
 pub use stacks::EncoderSizes;
 pub use write::write;

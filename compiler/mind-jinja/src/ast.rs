@@ -1,5 +1,8 @@
 //! Templates as trees.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use crate::error::Span;
 
 /// An expression with its place.
@@ -131,6 +134,15 @@ pub(crate) enum Target {
     Tuple(Vec<Target>, Span),
 }
 
+/// The nodes of a frame, which has variables of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) nodes: Vec<Node>,
+    /// Variables that are undefined until the frame assigns them, even if the variables of the template have their names.
+    /// The pass over frames sets it.
+    pub(crate) unassigned: Rc<BTreeSet<String>>,
+}
+
 #[derive(Debug)]
 pub(crate) enum Node {
     /// Text of the template.
@@ -141,15 +153,17 @@ pub(crate) enum Node {
     For(Box<For>),
     Set(Target, Expr),
     /// `{% set target | filters %}body{% endset %}`.
-    SetBlock(Target, Vec<Filter>, Vec<Node>),
-    With(Vec<(Target, Expr)>, Vec<Node>),
+    SetBlock(Target, Vec<Filter>, Body),
+    With(Vec<(Target, Expr)>, Body),
     Macro(MacroNode),
     /// `{% call(parameters) call %}body{% endcall %}`.
     CallBlock(MacroNode, Expr),
     /// `{% filter filters %}body{% endfilter %}`.
-    FilterBlock(Vec<Filter>, Vec<Node>, Span),
-    /// `{% generation %}`, a block, or another construct with a scope of its own.
-    Scope(Vec<Node>),
+    FilterBlock(Vec<Filter>, Body, Span),
+    /// `{% generation %}` or `{% autoescape %}`.
+    Scope(Body),
+    /// `{% block name %}body{% endblock %}`; `true` if it is scoped.
+    Block(Body, bool),
     Break,
     Continue,
 }
@@ -165,8 +179,8 @@ pub(crate) struct For {
     pub(crate) target: Target,
     pub(crate) iterable: Expr,
     pub(crate) condition: Option<Expr>,
-    pub(crate) body: Vec<Node>,
-    pub(crate) otherwise: Vec<Node>,
+    pub(crate) body: Body,
+    pub(crate) otherwise: Body,
     pub(crate) is_recursive: bool,
 }
 
@@ -183,7 +197,7 @@ pub(crate) struct MacroBody {
     pub(crate) name: Option<String>,
     /// Parameters with their defaults.
     pub(crate) parameters: Vec<(String, Option<Expr>)>,
-    pub(crate) body: Vec<Node>,
+    pub(crate) body: Body,
     /// Whether the body reads `varargs`, `kwargs` and `caller`.
     pub(crate) reads: [bool; 3],
 }

@@ -24,6 +24,7 @@ mod sort;
 mod tests;
 mod unicode;
 mod value;
+mod views;
 
 pub use arguments::{Arguments, text as text_argument};
 pub use error::{Error, Result};

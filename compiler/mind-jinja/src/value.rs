@@ -8,6 +8,7 @@ use std::rc::Rc;
 use crate::arguments::Arguments;
 use crate::error::{Error, Result};
 use crate::eval::{LoopState, MacroValue};
+use crate::views::{self, View};
 
 /// A function that the host gives to templates, or a class such as `namespace`.
 pub struct Function {
@@ -20,25 +21,6 @@ pub struct Function {
 pub(crate) struct Method {
     pub(crate) receiver: Value,
     pub(crate) name: Rc<str>,
-}
-
-/// The part of a dictionary that a view shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum View {
-    Keys,
-    Values,
-    Items,
-}
-
-impl View {
-    /// The type in Python.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            View::Keys => "dict_keys",
-            View::Values => "dict_values",
-            View::Items => "dict_items",
-        }
-    }
 }
 
 /// The numbers of `range`.
@@ -453,7 +435,7 @@ impl Value {
                         None => elements,
                     }
                 }
-                O::View(view, own) => view_elements(*view, own),
+                O::View(view, own) => view.elements(own),
                 O::Range(own) => (0..own.len()).map(|at| Value::Int(own.at(at))).collect(),
                 _ => return Err(self.not_iterable()),
             },
@@ -508,7 +490,10 @@ impl Value {
                     a.len() == b.len() && ends(a) == ends(b) && (a.len() < 2 || a.step == b.step)
                 }
                 (O::Group(a), O::Group(b)) => all(a, b),
-                _ => Rc::ptr_eq(a, b),
+                _ => match (self.as_set(), other.as_set()) {
+                    (Some(a), Some(b)) => views::order(a, b) == Some(Ordering::Equal),
+                    _ => Rc::ptr_eq(a, b),
+                },
             },
             _ => {
                 if let (Some(a), Some(b)) = (self.as_text(), other.as_text()) {
@@ -528,7 +513,18 @@ impl Value {
         }
     }
 
-    /// The order of two values, `None` of numbers without one; `operator` is for the message.
+    /// The view of a dictionary that compares as a set: its keys or its items.
+    fn as_set(&self) -> Option<(View, &Dict)> {
+        match self {
+            Value::Object(own) => match &own.kind {
+                O::View(view @ (View::Keys | View::Items), own) => Some((*view, own)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The order of two values, `None` of numbers and sets without one; `operator` is for the message.
     ///
     /// # Errors
     ///
@@ -542,6 +538,9 @@ impl Value {
         }
         if let (Some(a), Some(b)) = (self.as_text(), other.as_text()) {
             return Ok(Some(a.cmp(b)));
+        }
+        if let (Some(a), Some(b)) = (self.as_set(), other.as_set()) {
+            return Ok(views::order(a, b));
         }
         let is_list = |own: &Value| matches!(own, Value::List(_));
         if let (Some(a), Some(b)) = (self.as_elements(), other.as_elements())
@@ -582,13 +581,4 @@ impl Value {
             _ => true,
         }
     }
-}
-
-fn view_elements(view: View, own: &Dict) -> Vec<Value> {
-    let element = |(key, value): &(Value, Value)| match view {
-        View::Keys => key.clone(),
-        View::Values => value.clone(),
-        View::Items => Value::tuple([key.clone(), value.clone()]),
-    };
-    own.iter().map(element).collect()
 }

@@ -54,7 +54,7 @@ pub struct Row {
 pub struct Origin {
     /// Each op with its source location, in order.
     pub ops: Vec<(&'static str, Span)>,
-    /// Dtype of the first operand, or of the first result if there are no operands.
+    /// Dtype of the first operand, or of the first result if it has no operands.
     pub dtype: Option<DType>,
     /// Extents of the first result.
     pub shape: Vec<usize>,

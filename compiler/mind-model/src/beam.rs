@@ -1,4 +1,4 @@
-//! Beam search: several sequences side by side, of which the most likely ones go on.
+//! Beam search: several candidate sequences are extended in parallel, and the most likely ones are kept.
 
 use mind_ir::scalar::math::{exp_f64, log_f64};
 
@@ -8,33 +8,33 @@ use crate::sample::penalize;
 use crate::session::Session;
 use crate::suppressed::Suppressed;
 
-/// How beams are searched.
+/// Parameters of a beam search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BeamSearch<'e> {
-    /// How many sequences go on after each token; at least 1.
+    /// Number of beams; at least 1.
     pub beams: usize,
-    /// How many tokens are found at most.
+    /// The maximal number of tokens to generate.
     pub tokens: usize,
-    /// Tokens that end a sequence.
+    /// End-of-sequence tokens.
     pub ends: &'e [u32],
-    /// Tokens that come next whatever their probability, which counts as 1.
+    /// Forced tokens, which are drawn with probability 1 whatever their logits.
     pub forced: Forced,
-    /// Tokens that are never found.
+    /// Tokens that are never drawn.
     pub suppressed: &'e Suppressed,
-    /// As in [`Sampling`](crate::Sampling), on the logarithms of probabilities.
+    /// As in [`Sampling`](crate::Sampling), applied to log probabilities.
     pub repetition_penalty: f32,
 }
 
-/// A sequence that goes on.
+/// A live sequence.
 struct Beam<'w> {
     session: Session<'w>,
-    /// Tokens behind the prompt.
+    /// The generated tokens, without the prompt.
     tokens: Vec<u32>,
-    /// The sum of the logarithms of their probabilities.
+    /// The sum of their log probabilities.
     score: f64,
 }
 
-/// A token that may come behind a beam.
+/// A possible next token of a beam.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     beam: usize,
@@ -42,22 +42,24 @@ struct Candidate {
     score: f64,
 }
 
-/// A sequence that has ended.
+/// A finished sequence.
 #[derive(Clone, PartialEq, Debug)]
 struct Ended {
     tokens: Vec<u32>,
-    /// The logarithm of its probability for each of its tokens.
+    /// The mean log probability of its tokens.
     score: f64,
 }
 
 impl BeamSearch<'_> {
-    /// The most likely tokens for their number that are found behind `prompt`, one of [`ends`](BeamSearch::ends) included.
+    /// Returns the continuation of `prompt` with the largest mean log probability per token, including the token of
+    /// [`ends`](BeamSearch::ends) that finishes it.
     ///
-    /// `session` is empty, and has room for the prompt and all tokens but one.
+    /// `session` must be empty and have room for the prompt and all generated tokens but the last.
     ///
     /// # Errors
     ///
-    /// Those of [`Session::prefill`]; a forced or suppressed token outside of the vocabulary; no memory for the caches of the beams.
+    /// Errors of [`Session::prefill`]; a forced or suppressed token outside of the vocabulary; out of memory for the
+    /// caches of the beams.
     pub fn run(&self, session: Session<'_>, prompt: &[u32]) -> Result<Vec<u32>, ModelError> {
         let mut session = session;
         let vocab_size = session.model().config().vocab_size;
@@ -81,7 +83,7 @@ impl BeamSearch<'_> {
                 let score = candidate.score / length as f64;
                 ended.push(Ended { tokens, score });
             }
-            // The first of equals stays in front.
+            // The sort is stable: the earlier of two equal scores stays first.
             ended.sort_by(|x, y| y.score.total_cmp(&x.score));
             ended.truncate(self.beams);
             let going_on = candidates.iter().filter(|own| !is_end(own));
@@ -103,8 +105,8 @@ impl BeamSearch<'_> {
         Ok(best.map(|best| best.tokens).unwrap_or_default())
     }
 
-    /// The most likely continuations of all beams, the best one first; enough that as many as there are beams end in no
-    /// end. Each is the token `forced` if there is one.
+    /// Returns the most likely continuations of all beams, best first. There are enough of them that at least
+    /// `self.beams` do not end with an end token. Every continuation is the token `forced` if there is one.
     fn candidates(
         &self,
         (prompt, forced): (&[u32], Option<u32>),
@@ -138,7 +140,7 @@ impl BeamSearch<'_> {
     }
 }
 
-/// The logarithm of the probability of each token; negative infinity where the logit is NaN.
+/// Returns the log probability of each token; negative infinity if the logit is NaN.
 fn log_probabilities(logits: &[f32]) -> Vec<f32> {
     let numbers = logits.iter().copied().filter(|logit| !logit.is_nan());
     let most = f64::from(numbers.fold(f32::NEG_INFINITY, f32::max));
@@ -155,7 +157,8 @@ fn log_probabilities(logits: &[f32]) -> Vec<f32> {
     all.collect()
 }
 
-/// The beams that candidates are of, each with its token; a session is copied only for its second beam and further ones.
+/// Returns the beams after the tokens of `chosen`. A session is copied only if several candidates extend it, because a
+/// copy duplicates its cache.
 fn next_beams<'w>(beams: Vec<Beam<'w>>, chosen: &[Candidate]) -> Result<Vec<Beam<'w>>, ModelError> {
     let mut sessions: Vec<Option<Session<'w>>> = Vec::new();
     let mut tokens = Vec::new();
@@ -175,7 +178,7 @@ fn next_beams<'w>(beams: Vec<Beam<'w>>, chosen: &[Candidate]) -> Result<Vec<Beam
         };
         let mut tokens = tokens[candidate.beam].clone();
         tokens.push(candidate.token);
-        // The last beam of a session is the one that takes it.
+        // The last candidate of a session takes it without a copy.
         next.extend(session.map(|session| Beam {
             session,
             tokens,

@@ -1,4 +1,4 @@
-//! Keys and values of the tokens that a sequence has.
+//! KV cache of a sequence.
 
 use std::ops::Range;
 
@@ -7,37 +7,37 @@ use mind_irv2::Config;
 use crate::error::ModelError;
 use crate::sizes::{cache_rows, window_rows, window_start};
 
-/// The keys and values of every layer, `[rows, kv_heads, head_dim]` each; rows that hold nothing are zeros.
+/// Keys and values of every layer, `[rows, kv_heads, head_dim]` each; unused rows are zeros.
 ///
-/// Layers with a window that is much shorter than the sequence may become keep the positions from `base` on alone: before a
-/// pass their rows move down over those that no query will see. `base` is a multiple of 64, as many as sums have partial
-/// results, so that what is left of a row of scores goes to the same partial sums as the whole row.
+/// Layers whose attention window is much shorter than the capacity keep only the positions from `base` on: before a
+/// pass, their rows are moved down over those that no query will see. `base` is a multiple of 64, the number of partial
+/// results of a sum, so that the scores of a shortened row go to the same partial sums as those of the whole row.
 pub(crate) struct Cache {
-    /// Keys, then values, of a layer after the other.
+    /// For each layer its keys, then its values.
     elements: Vec<f32>,
     layers: Vec<Rows>,
     width: usize,
-    /// The window of layers whose rows move; `None` where all positions are kept.
+    /// The window of layers with moving rows; `None` if all positions are kept.
     window: Option<usize>,
-    /// The position of the first row of layers whose rows move.
+    /// The position of the first row of layers with moving rows.
     base: usize,
 }
 
-/// Where the rows of a layer are.
+/// The rows of a layer.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
-    /// The element of the first key.
+    /// The index of the first element of the keys.
     start: usize,
     count: usize,
     moves: bool,
 }
 
 impl Cache {
-    /// An empty cache.
+    /// Creates an empty cache.
     ///
     /// # Errors
     ///
-    /// The system gives no memory.
+    /// The allocation failed.
     pub(crate) fn new(config: &Config, capacity: usize) -> Result<Cache, ModelError> {
         let width = config.kv_width();
         let most = cache_rows(capacity);
@@ -70,16 +70,16 @@ impl Cache {
         })
     }
 
-    /// The bytes of all rows.
+    /// Returns the size of all rows in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         4 * self.elements.len() as u64
     }
 
-    /// A cache of the same size that holds the first `length` positions, and nothing behind them.
+    /// Returns a cache of the same size with a copy of the first `length` positions; later rows are zeros.
     ///
     /// # Errors
     ///
-    /// The system gives no memory.
+    /// The allocation failed.
     pub(crate) fn fork(&self, length: usize) -> Result<Cache, ModelError> {
         let bytes = self.bytes();
         let elements = zeros(self.elements.len()).ok_or(ModelError::OutOfMemory { bytes })?;
@@ -98,7 +98,7 @@ impl Cache {
         Ok(own)
     }
 
-    /// The position of the first row of a layer.
+    /// Returns the position of the first row of a layer.
     pub(crate) fn first(&self, layer: usize) -> usize {
         if self.layers[layer].moves {
             self.base
@@ -107,7 +107,8 @@ impl Cache {
         }
     }
 
-    /// Makes room for a pass whose first token has position `first`: forgets what windows do not reach from there on.
+    /// Prepares a pass whose first token has position `first`: evicts the positions that windows do not reach from
+    /// there.
     pub(crate) fn advance(&mut self, first: usize) {
         let Some(window) = self.window else {
             return;
@@ -130,8 +131,8 @@ impl Cache {
         self.base = base;
     }
 
-    /// Forgets the positions `length..held`, which are the last ones, and returns how many are left: none if the windows of
-    /// what follows reach positions that are forgotten already.
+    /// Removes the positions `length..held`, the last ones, and returns how many positions are left: 0 if the windows
+    /// of the next tokens reach positions that have been evicted.
     pub(crate) fn truncate(&mut self, length: usize, held: usize) -> usize {
         let reached = |window: usize| (length + 1).saturating_sub(window);
         let is_lost = self.window.is_some_and(|own| reached(own) < self.base);
@@ -145,7 +146,7 @@ impl Cache {
         kept
     }
 
-    /// The first `rows` keys and values of a layer.
+    /// Returns the first `rows` keys and values of a layer.
     pub(crate) fn seen(&self, layer: usize, rows: usize) -> [&[f32]; 2] {
         let Rows { start, count, .. } = self.layers[layer];
         let whole = count * self.width;
@@ -153,7 +154,7 @@ impl Cache {
         [keys, values].map(|half| &half[..rows * self.width])
     }
 
-    /// Keys and values of some positions of a layer, to be written; of those that it keeps.
+    /// Returns the mutable keys and values of the `positions` of a layer that it still keeps.
     pub(crate) fn rows_mut(&mut self, layer: usize, positions: Range<usize>) -> [&mut [f32]; 2] {
         let first = self.first(layer);
         let Rows { start, count, .. } = self.layers[layer];
@@ -164,7 +165,7 @@ impl Cache {
         [&mut keys[here.clone()], &mut values[here]]
     }
 
-    /// Makes positions of a layer hold nothing.
+    /// Fills the rows of `positions` with zeros.
     pub(crate) fn clear(&mut self, layer: usize, positions: Range<usize>) {
         for half in self.rows_mut(layer, positions) {
             half.fill(0.0);
@@ -172,11 +173,11 @@ impl Cache {
     }
 }
 
-/// So many zeros; `None` if the system gives no memory.
+/// Returns a vector of zeros; `None` if the allocation fails.
 fn zeros(count: usize) -> Option<Vec<f32>> {
     let mut probe: Vec<f32> = Vec::new();
     probe.try_reserve_exact(count).ok()?;
     drop(probe);
-    // Memory that the system has zeroed is not touched.
+    // `vec!` uses pages that the system has zeroed, without touching them.
     Some(vec![0.0; count])
 }

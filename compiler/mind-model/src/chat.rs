@@ -1,4 +1,4 @@
-//! Conversations as prompts, by the template of a model.
+//! Rendering of conversations as prompts with the chat template of a model.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use mind_jinja::{Arguments, Error, Template, Value, text_argument};
 use crate::folder::FolderError;
 use crate::strftime::strftime;
 
-/// A template that makes no prompt.
+/// The chat template cannot be parsed or fails while it renders.
 const CODE: Code = Code(4305);
 
-/// The most steps of a template.
+/// The maximal number of steps of a template, so that rendering terminates.
 const STEPS: u64 = 4_000_000;
 
-/// Who says something.
+/// The role of a message's author.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {
-    /// What holds for the whole conversation.
+    /// Instructions for the whole conversation.
     System,
-    /// The one who asks.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
 impl Speaker {
-    /// The word of templates.
+    /// Returns the role's name in templates.
     const fn role(self) -> &'static str {
         match self {
             Speaker::System => "system",
@@ -36,31 +36,32 @@ impl Speaker {
     }
 }
 
-/// What one of them said.
+/// A message of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Who.
+    /// The author.
     pub speaker: Speaker,
-    /// What.
+    /// The text.
     pub content: String,
 }
 
-/// The template that a model's conversations are written by: Jinja with the functions that templates of models use.
+/// The chat template of a model: Jinja with the functions that the templates of models use.
 pub struct ChatTemplate {
     template: Template,
     file: SourceFile,
     /// Special tokens, by name.
     tokens: Vec<(&'static str, String)>,
-    /// The time that templates write, since the beginning of 1970; those that write one are refused without.
+    /// The time that `strftime_now` formats, since 1970-01-01 UTC. If it is `None`, a template that calls
+    /// `strftime_now` fails.
     pub now: Option<Duration>,
 }
 
 impl ChatTemplate {
-    /// The template in `file`, which may write the special `tokens` by their names.
+    /// Parses the template in `file`, which may refer to the special `tokens` by their names.
     ///
     /// # Errors
     ///
-    /// E4305 what is no template, at its place.
+    /// E4305: the text is not a valid template; the error has its position.
     pub fn new(
         file: SourceFile,
         tokens: Vec<(&'static str, String)>,
@@ -76,11 +77,11 @@ impl ChatTemplate {
         }
     }
 
-    /// The prompt that the model answers `messages` behind.
+    /// Renders `messages` as the prompt for the next answer of the model.
     ///
     /// # Errors
     ///
-    /// E4305 messages that the template refuses, an error in it, at its place.
+    /// E4305: the template rejects the messages or fails; the error has its position in the template.
     pub fn prompt(&self, messages: &[Message]) -> Result<String, FolderError> {
         let text = |text: &str| Value::from(text);
         let messages = messages.iter().map(|message| {
@@ -107,7 +108,7 @@ impl ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// The function that writes the time.
+    /// Returns the function `strftime_now`.
     fn clock(&self) -> Value {
         let now = self.now;
         Value::function("strftime_now", move |arguments| {
@@ -117,27 +118,27 @@ impl ChatTemplate {
             match now {
                 Some(now) => strftime(now, format).map(Value::from),
                 None => Err(Error::new(
-                    "the template writes the time, which is not given",
+                    "`strftime_now` needs the current time, which is not given",
                 )),
             }
         })
     }
 }
 
-/// How a template refuses a conversation.
+/// The function `raise_exception`, with which a template rejects a conversation.
 fn raise_exception(arguments: Arguments) -> Result<Value, Error> {
     let [message] = arguments.bind("raise_exception", ["message"], 1)?;
     let message = message.unwrap_or(Value::None);
     Err(Error::new(text_argument("message", &message)?))
 }
 
-/// An error at its place in the template.
+/// Returns an error of the template at its position.
 fn refused(file: &SourceFile, why: &Error) -> FolderError {
     let span = why.range().map_or(Span::FILE, |range| {
         Span::new(range.start as u32, range.end as u32)
     });
     let problem = why.message();
-    let message = format!("the chat template makes no prompt: {problem}");
+    let message = format!("the chat template failed: {problem}");
     let found = Diagnostic::error(span, message).code(CODE);
     FolderError::Text(found.into(), Box::new(file.clone()))
 }
@@ -226,7 +227,10 @@ mod tests {
         let text =
             "Today is {{ strftime_now('%d %b %Y') }}.{% set now = strftime_now %}{{ now('%H') }}";
         let mut own = template(text).expect("a template");
-        assert!(refusal(text, &[]).contains("the template writes the time, which is not given"));
+        assert!(
+            refusal(text, &[])
+                .contains("`strftime_now` needs the current time, which is not given")
+        );
         own.now = Some(Duration::from_secs(1_709_211_909));
         assert_eq!(
             own.prompt(&[]).expect("a prompt"),

@@ -1,4 +1,4 @@
-//! The weights of a checkpoint.
+//! Weights of a checkpoint.
 
 use mind_driver::host::Contents;
 use mind_irv2::checkpoint::Checkpoint;
@@ -6,7 +6,7 @@ use mind_weights::{TensorView, WeightType, decode_blocks};
 
 use crate::weights::{Stored, WeightError, Weights};
 
-/// Weights that are read where a checkpoint has them.
+/// Weights that are read directly from a checkpoint.
 #[derive(Clone, Debug)]
 pub struct CheckpointWeights<'a>(pub Checkpoint<'a>);
 
@@ -19,14 +19,14 @@ impl<'a> CheckpointWeights<'a> {
     ) -> Result<&TensorView<'a>, WeightError> {
         let view = self.0.expert(name, layer, expert);
         view.ok_or_else(|| {
-            let reason = format!("the checkpoint has none of expert {expert}");
+            let reason = format!("it is missing for expert {expert}");
             error(name, Some(layer), reason)
         })
     }
 
     fn find(&self, name: &str, layer: Option<usize>) -> Result<&TensorView<'a>, WeightError> {
         let view = self.0.tensor(name, layer);
-        view.ok_or_else(|| error(name, layer, "the checkpoint has none".to_owned()))
+        view.ok_or_else(|| error(name, layer, "it is missing from the checkpoint".to_owned()))
     }
 }
 
@@ -38,7 +38,7 @@ fn error(name: &str, layer: Option<usize>, reason: String) -> WeightError {
     }
 }
 
-/// The elements of a tensor whose shape must be `shape`.
+/// Returns the elements of a tensor, whose shape must be `shape`.
 fn stored<'a>(
     view: &TensorView<'a>,
     (name, layer): (&str, Option<usize>),
@@ -94,7 +94,7 @@ impl Weights for CheckpointWeights<'_> {
     }
 }
 
-/// Weights of files whose memory is given back once weights are packed.
+/// Weights of memory-mapped files, whose pages are released once the weights are packed.
 pub struct MappedWeights<'a> {
     /// The weights.
     pub weights: CheckpointWeights<'a>,

@@ -1,4 +1,4 @@
-//! What the distance between two positions adds to their score.
+//! Attention biases by distance: relative position tables (T5) and slopes (ALiBi).
 
 use mind_irv2::Config;
 use mind_irv2::graph::distance::{Distances, slopes};
@@ -6,25 +6,24 @@ use mind_irv2::graph::distance::{Distances, slopes};
 use crate::error::ModelError;
 use crate::weights::Weights;
 
-/// What distances add to the scores of each head.
+/// The bias that the distance of a query and a key adds to their attention score.
 pub(crate) enum DistanceBias {
-    /// A number for each class of distances and each head, `[classes, heads]`.
+    /// Learned biases by class of distance, `[classes, heads]`.
     Table {
         classes: Distances,
         heads: usize,
         numbers: Vec<f32>,
     },
-    /// What scores fall by with each position, for each head.
+    /// ALiBi: the score decreases linearly with the distance, with a slope per head.
     Slopes(Vec<f32>),
 }
 
 impl DistanceBias {
-    /// What distances add to the scores of `config`, with the numbers of a table of weights if it is made of one; `None` if they
-    /// add nothing.
+    /// Returns the biases of `config`, read from the weight `table` if they are learned; `None` if the model has none.
     ///
     /// # Errors
     ///
-    /// A table that is missing, or has fewer rows than there are classes.
+    /// The table is missing, or has fewer rows than there are classes.
     pub(crate) fn of(
         config: &Config,
         (weights, table): (&dyn Weights, Option<&str>),
@@ -48,8 +47,8 @@ impl DistanceBias {
         }))
     }
 
-    /// What is added to the scores of `tokens` queries, the first one at position `first`, and `seen` keys from the first
-    /// position on: `[heads, tokens, seen]`.
+    /// Returns the biases for `tokens` queries from position `first` on and the first `seen` keys, `[heads, tokens,
+    /// seen]`.
     pub(crate) fn rows(&self, first: usize, tokens: usize, seen: usize) -> Vec<f32> {
         match self {
             DistanceBias::Table {

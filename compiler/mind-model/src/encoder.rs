@@ -1,4 +1,4 @@
-//! An encoder over whole texts.
+//! Encoders over whole texts, images or audio.
 
 use std::sync::Arc;
 
@@ -11,27 +11,28 @@ use crate::part::Part;
 use crate::rotation::Rotation;
 use crate::sizes::{MOST_TOKENS, pass_tokens, seen_rows};
 
-/// An encoder, which makes a vector of each token of a text, of each patch of an image, or of each pair of frames of sound.
+/// An encoder, which computes a hidden state for each token of a text, each patch of an image, or each pair of audio
+/// frames.
 ///
-/// A layer runs over the tokens in passes of at most 256, all of which see the keys and values of the whole text. What
-/// follows the last of them is zeros under a mask, which changes no bit.
+/// A layer runs in passes of at most 256 tokens, and every pass attends to the keys and values of the whole text. The
+/// padding after the last token is zeros under a mask, which changes no bit of the result.
 pub struct Encoder<'w> {
     model: Arc<Model<'w>>,
 }
 
-/// What an encoder makes of a text.
+/// The output of an encoder.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Encoded {
-    /// A vector for each token, `[tokens, hidden_size]`.
+    /// The hidden states, `[tokens, hidden_size]`.
     pub hidden: Vec<f32>,
-    /// One vector for all, if the model has a pooler.
+    /// The pooler's output, if the model has one.
     pub pooled: Option<Vec<f32>>,
-    /// A score for each class, if the model has a classifier.
+    /// The score of each class, if the model has a classifier.
     pub scores: Option<Vec<f32>>,
 }
 
 impl<'w> Encoder<'w> {
-    /// The encoder of a model.
+    /// Returns the encoder of a model.
     ///
     /// # Errors
     ///
@@ -46,16 +47,17 @@ impl<'w> Encoder<'w> {
         }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &Arc<Model<'w>> {
         &self.model
     }
 
-    /// What it makes of `tokens`; `kinds` says of which part of the text each is, none that all are of the first one.
+    /// Encodes `tokens`. `kinds` has the token type of each token; if it is empty, all are of type 0.
     ///
     /// # Errors
     ///
-    /// No token, one outside of the vocabulary, a kind that is none, more tokens than the model has positions, no memory.
+    /// No tokens; a token outside of the vocabulary; an unknown token type; more tokens than the model has positions;
+    /// out of memory.
     pub fn run(&self, tokens: &[u32], kinds: &[u32]) -> Result<Encoded, ModelError> {
         let config = *self.model.config();
         let (count, context) = (tokens.len(), config.most_tokens());
@@ -100,11 +102,11 @@ impl<'w> Encoder<'w> {
         self.encoded(&passes, x)
     }
 
-    /// What it makes of an image: of each channel its rows of pixels, from the top.
+    /// Encodes an image, given as `[channels, rows, columns]` from the top.
     ///
     /// # Errors
     ///
-    /// A model that reads tokens, an image of another size, no memory.
+    /// The model does not read images; the image has another size; out of memory.
     pub fn run_image(&self, pixels: &[f32]) -> Result<Encoded, ModelError> {
         let config = *self.model.config();
         let Some(image) = config.image() else {
@@ -122,7 +124,7 @@ impl<'w> Encoder<'w> {
         }
         let passes = Passes::of(&config, image.positions());
         let (width, elements) = (config.hidden_size, image.patch_elements());
-        // The row of the image as a whole is in front of those of its patches.
+        // The class token's row comes before those of the patches.
         let mut x = vec![0.0; (1 + passes.rows()) * width];
         let mut patches = image.split(pixels);
         patches.resize(passes.rows() * elements, 0.0);
@@ -152,11 +154,11 @@ impl<'w> Encoder<'w> {
         self.encoded(&passes, x)
     }
 
-    /// What it makes of sound: of each feature its number in every frame.
+    /// Encodes audio features, `[mel_bins, frames]`.
     ///
     /// # Errors
     ///
-    /// A model that reads something else, another number of features, no memory.
+    /// The model does not read audio; another number of features; out of memory.
     pub fn run_audio(&self, features: &[f32]) -> Result<Encoded, ModelError> {
         let config = *self.model.config();
         let Some(audio) = config.audio() else {
@@ -188,7 +190,7 @@ impl<'w> Encoder<'w> {
         self.encoded(&passes, x)
     }
 
-    /// The row that a part makes of each of `count` windows.
+    /// Applies a convolution to each of `count` windows, and returns a row per window.
     fn frames(
         &self,
         stage: fn(usize) -> Stage,
@@ -214,7 +216,7 @@ impl<'w> Encoder<'w> {
         Ok(rows)
     }
 
-    /// What the layers, and what follows them, make of the rows of all positions.
+    /// Runs the layers and the parts after them on the embedded rows of all positions.
     fn encoded(&self, passes: &Passes, mut x: Vec<f32>) -> Result<Encoded, ModelError> {
         let config = &passes.config;
         layers(&self.model, passes, &mut x)?;
@@ -241,7 +243,7 @@ impl<'w> Encoder<'w> {
     }
 }
 
-/// The passes over a text, all of which have as many tokens.
+/// The passes over a text, all of which have the same number of tokens.
 struct Passes {
     config: Config,
     /// Tokens of the text.
@@ -249,7 +251,7 @@ struct Passes {
     /// Tokens of a pass.
     tokens: usize,
     passes: usize,
-    /// Keys that attention is compiled for.
+    /// Rows of keys that attention is compiled for.
     seen: usize,
 }
 
@@ -266,12 +268,12 @@ impl Passes {
         }
     }
 
-    /// Tokens of all passes, padding included.
+    /// Returns the tokens of all passes, including padding.
     fn rows(&self) -> usize {
         self.passes * self.tokens
     }
 
-    /// Runs a part that makes of each row another one.
+    /// Replaces each row by the result of a part.
     fn each_row(&self, part: &Part, x: &mut [f32]) -> Result<(), ModelError> {
         let size = self.tokens * self.config.hidden_size;
         let mut y = vec![0.0; size];
@@ -282,8 +284,8 @@ impl Passes {
         Ok(())
     }
 
-    /// 0 where a query of pass `pass` may look, and [`MASKED`] behind the text and outside of a window:
-    /// `[tokens, seen]`. Queries of padding see what the last token does.
+    /// Returns the attention mask of a pass, `[tokens, seen]`: 0 for visible keys, and [`MASKED`] after the end of the
+    /// text and outside of the window. Padding queries see the keys of the last token.
     fn mask(&self, pass: usize, window: Option<usize>) -> Vec<f32> {
         let mut mask = vec![MASKED; self.tokens * self.seen];
         for (at, row) in mask.chunks_exact_mut(self.seen).enumerate() {
@@ -324,7 +326,7 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
     let mut values = keys.clone();
     let mut mixed = vec![0.0; passes.tokens * q_width];
     let mut y = vec![0.0; passes.tokens * config.hidden_size];
-    // The rows of pass `pass` in an array of rows of `width`.
+    // The range of pass `pass` in an array of rows of `width` elements.
     let rows = |pass: usize, width: usize| {
         pass * passes.tokens * width..(pass + 1) * passes.tokens * width
     };

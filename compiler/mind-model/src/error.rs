@@ -1,4 +1,4 @@
-//! Why a model does not run.
+//! Errors of models.
 
 use mind_diag::Diagnostics;
 use mind_irv2::graph::BuildError;
@@ -6,22 +6,22 @@ use mind_jit::program::RunError;
 
 use crate::weights::WeightError;
 
-/// Why a model could not be made, or a pass of one stopped.
+/// Why a model cannot be compiled, or why a pass failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// The model has extents that no op takes.
+    /// The model has extents that no op supports.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A part could not be compiled.
     #[error("{}", messages(.0))]
     Compile(Diagnostics),
-    /// A part stopped, or there is no memory for it.
+    /// A part failed, or its memory could not be allocated.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A part stopped in the interpreter.
+    /// A part failed in the interpreter.
     #[error("{0}")]
     Interpreted(String),
-    /// A weight is not as the model needs it.
+    /// A weight is missing or not of the form that the model needs.
     #[error(transparent)]
     Weight(#[from] WeightError),
     /// A weight cannot be decoded.
@@ -32,130 +32,130 @@ pub enum ModelError {
     Token {
         /// The id.
         token: u32,
-        /// Token ids, from 0.
+        /// The vocabulary size.
         vocab_size: usize,
     },
-    /// A kind of tokens that the model does not have.
-    #[error("{kind} is no kind of tokens, which are below {kinds}")]
+    /// A token type that the model does not have.
+    #[error("unknown token type {kind}: expected a number below {kinds}")]
     Kind {
-        /// The kind.
+        /// The token type.
         kind: u32,
-        /// Kinds, from 0.
+        /// The number of token types.
         kinds: usize,
     },
-    /// As many kinds as there are tokens are needed.
-    #[error("{kinds} kinds of tokens for {tokens} tokens")]
+    /// The numbers of token types and of tokens differ.
+    #[error("found {kinds} token types for {tokens} tokens, expected one per token")]
     Kinds {
-        /// How many kinds there are.
+        /// The number of token types.
         kinds: usize,
-        /// How many tokens there are.
+        /// The number of tokens.
         tokens: usize,
     },
-    /// An encoder where a decoder is needed.
-    #[error("models of {family} are encoders, which draw no tokens")]
+    /// An encoder was passed where a decoder is needed.
+    #[error("models of {family} are encoders, which do not generate tokens")]
     Encoder {
         /// The family.
         family: &'static str,
     },
-    /// A decoder where an encoder is needed.
-    #[error("models of {family} are decoders, which make no vectors of texts")]
+    /// A decoder was passed where an encoder is needed.
+    #[error("models of {family} are decoders, which do not encode texts")]
     Decoder {
         /// The family.
         family: &'static str,
     },
-    /// A model that reads no text first.
-    #[error("models of {family} are no encoder-decoders, which read a text first")]
+    /// The model is not an encoder-decoder.
+    #[error("models of {family} are not encoder-decoders: they have no encoder to read a text")]
     NoSource {
         /// The family.
         family: &'static str,
     },
-    /// An encoder-decoder without a text.
-    #[error("models of {family} are encoder-decoders, which need a text to read first")]
+    /// An encoder-decoder was used without an encoder input.
+    #[error("models of {family} are encoder-decoders, whose encoder needs a text")]
     NeedsSource {
         /// The family.
         family: &'static str,
     },
     /// More tokens than an encoder has positions.
-    #[error("{tokens} tokens are more than the model's context of {context}")]
+    #[error("{tokens} tokens exceed the model's context of {context}")]
     Long {
-        /// How many there are.
+        /// The number of tokens.
         tokens: usize,
-        /// The most that it takes.
+        /// The maximal number of tokens.
         context: usize,
     },
-    /// More tokens than the cache has rows for.
+    /// More tokens than the cache has room for.
     #[error("{needed} tokens do not fit: the cache has room for {capacity}")]
     Capacity {
-        /// Tokens seen and to come.
+        /// Tokens in the cache plus new tokens.
         needed: usize,
-        /// The most that fit.
+        /// The maximal number of tokens.
         capacity: usize,
     },
-    /// A capacity beyond the positions that the model knows.
-    #[error("a cache for {capacity} tokens is more than the model's context of {context}")]
+    /// The capacity exceeds the model's context window.
+    #[error("a cache for {capacity} tokens exceeds the model's context of {context}")]
     Context {
-        /// What was asked for.
+        /// The requested capacity.
         capacity: usize,
         /// The model's context window.
         context: usize,
     },
-    /// Tokens where the model reads an image.
+    /// Tokens were passed to a model that reads images.
     #[error("models of {family} read images, not tokens")]
     ReadsImages {
         /// The family.
         family: &'static str,
     },
-    /// An image where the model reads tokens.
+    /// An image was passed to a model that reads tokens.
     #[error("models of {family} read tokens, not images")]
     ReadsTokens {
         /// The family.
         family: &'static str,
     },
-    /// An image of another size.
+    /// The image has another size than the model reads.
     #[error(
         "an image has {found} numbers, expected {expected}: {channels} channels of {size} rows of {size} pixels",
         expected = channels * size * size
     )]
     Pixels {
-        /// How many numbers it has.
+        /// The number of elements of the image.
         found: usize,
-        /// The numbers of a pixel.
+        /// The number of channels.
         channels: usize,
-        /// Rows and columns of pixels.
+        /// Rows and columns of the image.
         size: usize,
     },
-    /// Tokens where the model reads sound.
-    #[error("models of {family} read sound, not tokens")]
+    /// Tokens were passed to a model that reads audio.
+    #[error("models of {family} read audio, not tokens")]
     ReadsAudio {
         /// The family.
         family: &'static str,
     },
-    /// Sound where the model reads something else.
-    #[error("models of {family} read no sound")]
+    /// Audio was passed to a model that does not read it.
+    #[error("models of {family} do not read audio")]
     ReadsNoAudio {
         /// The family.
         family: &'static str,
     },
-    /// Features of another number of frames.
+    /// The number of features is not the one the model reads.
     #[error(
-        "there are {found} features, expected {expected}: {mel_bins} of {frames} frames each",
+        "found {found} features, expected {expected}: {mel_bins} for each of {frames} frames",
         expected = mel_bins * frames
     )]
     Features {
-        /// How many there are.
+        /// The number of features.
         found: usize,
-        /// Features of a frame.
+        /// Features per frame.
         mel_bins: usize,
         /// Frames.
         frames: usize,
     },
-    /// No token at all.
-    #[error("there is no token to start from")]
+    /// No tokens.
+    #[error("no tokens: expected at least one")]
     Empty,
-    /// The system gives no memory for the cache.
-    #[error("the cache needs {bytes} bytes, which could not be had; a smaller capacity needs less")]
+    /// The KV cache could not be allocated.
+    #[error("out of memory: the cache needs {bytes} bytes; choose a smaller capacity")]
     OutOfMemory {
-        /// How many were asked for.
+        /// The requested size.
         bytes: u64,
     },
 }

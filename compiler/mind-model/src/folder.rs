@@ -1,33 +1,33 @@
-//! The files of a model.
+//! Files of a model: configuration, weights and tokenizer.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::family::FILE_NAMES;
 use mind_irv2::{
-    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
-    read as read_document,
+    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, document_family, hf,
+    is_document, read as read_document,
 };
 use mind_weights::{Container, FileError, WeightFile, part_names, shards};
 
-/// The most bytes of a `config.json`, an index or a tokenizer.
+/// The maximal size of a `config.json`, a weight index or a tokenizer, in bytes.
 pub(crate) const TEXT_LIMIT: u64 = 64 << 20;
 
-/// Why the files of a model are none.
+/// Why the files of a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
-    /// There is nothing to make a model of.
+    /// The folder has no weight files.
     #[error(
         "{}: no weights: there is no `model.safetensors`, `model.safetensors.index.json` or `.gguf` file",
         if path.as_os_str().is_empty() { Path::new(".") } else { path }.display()
@@ -36,7 +36,7 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
-    /// More than one file that could hold the weights.
+    /// Several files could be the weights.
     #[error("{}: several `.gguf` files, {}; name one of them", path.display(), names.join(", "))]
     Several {
         /// The folder.
@@ -44,7 +44,7 @@ pub enum FolderError {
         /// The files.
         names: Vec<String>,
     },
-    /// A weight file that is none.
+    /// A weight file is malformed.
     #[error("{name}: {error}")]
     Weights {
         /// The file.
@@ -52,16 +52,16 @@ pub enum FolderError {
         /// What is wrong with it.
         error: FileError,
     },
-    /// A file of `--kernel-maps` that something is wrong with.
+    /// A file of `--kernel-maps` is malformed.
     #[error("{}: {}", .0.file.name(), messages(&.0.found))]
     Family(Box<FamilyError>),
-    /// What the configuration or the tensors say is no model.
+    /// The configuration or the tensors do not describe a supported model.
     #[error("{}", messages(.0))]
     Rejected(Diagnostics),
-    /// A file about text that does not say what it is read for.
+    /// A text, generation or preprocessor configuration is malformed or unsupported.
     #[error("{}: {}", .1.name(), messages(.0))]
     Text(Diagnostics, Box<SourceFile>),
-    /// No file says which token a decoder starts from.
+    /// No file has the start token of the decoder.
     #[error(
         "{}: no `decoder_start_token_id`, in generation_config.json or config.json, for the decoder to start from",
         path.display()
@@ -70,23 +70,23 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
-    /// A language or a task that a model does not have.
+    /// The model does not have this language or task.
     #[error(
-        "{}: the model has no {what} `{word}`, {}",
+        "{}: unknown {what} `{word}`: {}",
         path.display(),
-        if names.is_empty() { "nor another one".to_owned() } else { format!("but {}", names.join(", ")) }
+        if names.is_empty() { "the model does not list any".to_owned() } else { format!("expected one of {}", names.join(", ")) }
     )]
     NoWord {
         /// The folder.
         path: PathBuf,
         /// Whether it is a language or a task.
         what: String,
-        /// The word that was given for it.
+        /// The requested language or task.
         word: String,
-        /// Those that the model has.
+        /// The languages or tasks of the model.
         names: Vec<String>,
     },
-    /// No file has a template for conversations.
+    /// No file has a chat template.
     #[error(
         "{}: no chat template, which is `chat_template.jinja`, `chat_template` of tokenizer_config.json or \
          `tokenizer.chat_template` of a GGUF header",
@@ -99,11 +99,11 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// What is wrong with the content of a file: the one that describes the model if no other is given.
+    /// Returns the errors in the content of a file, and the file; `None` is the file that describes the model.
     ///
     /// # Errors
     ///
-    /// The error itself if it is about no content.
+    /// Returns `self` if the error is not about the content of a file.
     pub fn diagnostics(self) -> Result<(Diagnostics, Option<SourceFile>), FolderError> {
         match self {
             FolderError::Rejected(found) => Ok((found, None)),
@@ -128,48 +128,49 @@ fn messages(found: &Diagnostics) -> String {
     messages.join("; ")
 }
 
-/// What says which model it is.
+/// The format of the model's description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Description {
     /// The header of a GGUF file.
     Header,
     /// A `config.json`.
     Config,
-    /// A document of IR v2.
+    /// An IR v2 document.
     Document,
 }
 
-/// The contents of a model's files.
+/// The opened files of a model.
 pub struct Files {
-    /// The text that describes the model, for diagnostics; empty where a GGUF file does.
+    /// The text that describes the model, for diagnostics; empty if a GGUF header describes it.
     pub config: SourceFile,
     description: Description,
     folder: PathBuf,
     weights: Vec<(String, Contents)>,
-    /// The families that the model may be of.
+    /// The families that are matched with the description.
     families: Families,
     /// The text of `tokenizer.json`, if there is one.
     pub tokenizer: Option<Vec<u8>>,
 }
 
-/// Where the weights of a model are.
+/// Where the weights of a model are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WeightsAt<'p> {
-    /// In the folder of its description, if anywhere.
+    /// In the folder of the description. It may have none.
     Beside,
-    /// There for a `config.json`, nowhere for a document, which says everything itself.
+    /// As [`Beside`](WeightsAt::Beside) for a `config.json`; nowhere for an IR v2 document, because a document is
+    /// complete without weights.
     BesideConfig,
-    /// In a file or a folder.
+    /// In this file or folder.
     Path(&'p Path),
 }
 
 impl Files {
-    /// Finds and maps the files at `path`: a folder as Hugging Face has them, its `config.json`, a document of IR v2,
-    /// one GGUF file, or a folder that holds nothing but that. `-` is a text on standard input.
+    /// Finds and maps the files at `path`: a Hugging Face model folder, its `config.json`, an IR v2 document, a GGUF
+    /// file, or a folder with a single GGUF file. `-` reads the description from standard input.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// A file cannot be read.
     pub fn open(
         path: &Path,
         weights: WeightsAt<'_>,
@@ -219,12 +220,12 @@ impl Files {
         })
     }
 
-    /// Reads the description of a family in `folder`: models of the files may be of it, and it wins over a shipped
-    /// one of its name.
+    /// Adds the family described in `folder` (`--kernel-maps`). It takes precedence over a shipped family of the same
+    /// name. Without `family.json`, the other files complete the family of the model.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or that something is wrong with.
+    /// A file cannot be read or is malformed, or the folder has none of the files.
     pub fn with_kernel_maps(
         mut self,
         folder: &Path,
@@ -239,20 +240,48 @@ impl Files {
             Ok(Some(SourceFile::new(path.display().to_string(), text)))
         };
         let [family, globals, plan, encoder, tensors] = FILE_NAMES;
-        let missing = || refused(&folder.join(family), &io::ErrorKind::NotFound.into());
+        let own = text(family)?;
+        let others = [text(globals)?, text(plan)?, text(encoder)?, text(tensors)?];
+        let completes_plan = own.is_none();
+        let family = match own {
+            Some(own) => own,
+            None if others.iter().all(Option::is_none) => {
+                return Err(refused(
+                    &folder.join(family),
+                    &io::ErrorKind::NotFound.into(),
+                ));
+            }
+            // A model of no supported family is refused when it is read.
+            None => match self.family()?.and_then(Family::shipped_file) {
+                Some(of_model) => of_model,
+                None => return Ok(self),
+            },
+        };
+        let [global_buffers, layer_plan, encoder_layer_plan, tensors] = others;
         let files = FamilyFiles {
-            encoder_layer_plan: text(encoder)?,
-            family: text(family)?.ok_or_else(missing)?,
-            global_buffers: text(globals)?,
-            layer_plan: text(plan)?,
-            tensors: text(tensors)?,
+            family,
+            global_buffers,
+            layer_plan,
+            encoder_layer_plan,
+            tensors,
+            completes_plan,
         };
         let own = Family::read(&files).map_err(FolderError::Family)?;
         self.families = Families::with(own);
         Ok(self)
     }
 
-    /// The weight files, in order.
+    /// The shipped family of the model, if it has one.
+    fn family(&self) -> Result<Option<Family>, FolderError> {
+        let families = Families::default();
+        Ok(match self.description {
+            Description::Header => hf::family(None, &self.sources()?, families),
+            Description::Config => hf::family(Some(self.config.text()), &[], families),
+            Description::Document => document_family(self.config.text(), families),
+        })
+    }
+
+    /// Returns the weight files, in order.
     pub fn weights(&self) -> Vec<&[u8]> {
         self.weights
             .iter()
@@ -260,62 +289,62 @@ impl Files {
             .collect()
     }
 
-    /// The weight files as the host gave them, in order.
+    /// Returns the contents of the weight files as the host provides them, in order.
     pub fn contents(&self) -> Vec<&Contents> {
         self.weights.iter().map(|(_, contents)| contents).collect()
     }
 
-    /// Where the weight files are, in order.
+    /// Returns the paths of the weight files, in order.
     pub fn weight_paths(&self) -> Vec<PathBuf> {
         let names = self.weights.iter();
         names.map(|(name, _)| PathBuf::from(name)).collect()
     }
 
-    /// The folder that they are in.
+    /// Returns the folder of the model.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The first weight file if it is a GGUF file, whose header says more than what tensors there are.
+    /// Returns the first weight file if it is a GGUF file, whose header has metadata besides the tensors.
     pub(crate) fn header(&self) -> Option<WeightFile<'_>> {
         let (_, contents) = self.weights.first()?;
         let file = WeightFile::parse(contents).ok()?;
         (file.container() == Container::Gguf).then_some(file)
     }
 
-    /// Whether a document of IR v2 describes the model.
+    /// Returns whether an IR v2 document describes the model.
     pub fn is_document(&self) -> bool {
         self.description == Description::Document
     }
 
-    /// Whether there are weights.
+    /// Returns whether there are weight files.
     pub fn has_weights(&self) -> bool {
         !self.weights.is_empty()
     }
 
-    /// The description of the model, settled by its weights where there are any, with warnings.
+    /// Returns the description of the model, completed from its weights if there are any, with warnings.
     ///
     /// # Errors
     ///
-    /// Files that are broken, contradict each other or describe no supported model.
+    /// The files are malformed, contradict each other or describe an unsupported model.
     pub fn document(&self, options: &ReadOptions) -> Result<(Document, Diagnostics), FolderError> {
         self.described_by(&self.sources()?, options)
     }
 
-    /// The description of the model and its tensors, with warnings.
+    /// Returns the description of the model and its tensors, with warnings.
     ///
     /// # Errors
     ///
-    /// As [`Files::document`]; no weights.
+    /// Those of [`Files::document`]; the weight files are missing.
     pub fn model(&self) -> Result<(Document, Checkpoint<'_>, Diagnostics), FolderError> {
         self.model_with(&ReadOptions::default())
     }
 
-    /// As [`Files::model`], with a document that is read as `options` say.
+    /// As [`Files::model`], with `options` for reading an IR v2 document.
     ///
     /// # Errors
     ///
-    /// As [`Files::model`].
+    /// Those of [`Files::model`].
     pub fn model_with(
         &self,
         options: &ReadOptions,
@@ -365,9 +394,19 @@ impl Files {
             Description::Config => hf::document(Some(self.config.text()), sources, self.families),
             Description::Document => read_document(self.config.text(), &options),
         };
-        let (mut document, warnings) = described.map_err(FolderError::Rejected)?;
+        let (mut document, mut warnings) = described.map_err(FolderError::Rejected)?;
         if self.description == Description::Document && !sources.is_empty() {
             document.config = without_missing_biases(&document.config, sources);
+        }
+        let unread: Vec<&str> = document.config.unread_weights().collect();
+        if !unread.is_empty() {
+            let message = format!(
+                "no step of the plan reads the weights {}",
+                unread.join(", ")
+            );
+            let help = "bind them in `decoder_layer_plan.json` or `encoder_layer_plan.json`";
+            let found = Diagnostic::new(Severity::Warning, Span::FILE, message);
+            warnings.push(found.code(mind_irv2::codes::FLOW).help(help));
         }
         Ok((document, warnings))
     }
@@ -377,10 +416,10 @@ fn is_called(path: &Path, end: &str) -> bool {
     path.extension().is_some_and(|own| own == end)
 }
 
-/// A folder, the name of the text in it that describes a model, and its bytes.
+/// The folder, the path and the bytes of the text that describes a model.
 type Described = (PathBuf, PathBuf, Vec<u8>);
 
-/// What describes the model at `path`; `None` for a folder without a description.
+/// Returns the description of the model at `path`; `None` for a folder without one.
 fn described(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Described>, FolderError> {
     if path == Path::new("-") {
         let bytes = host.read_stdin(TEXT_LIMIT);
@@ -405,7 +444,7 @@ fn described(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Described>
     Ok(None)
 }
 
-/// The weight files of a folder: safetensors, in one or several files, or else one GGUF file.
+/// Maps the weight files of a folder: safetensors in one or several shards, or else GGUF.
 fn weights_in(
     folder: &Path,
     host: &mut dyn FileSystem,
@@ -435,7 +474,7 @@ fn weights_in(
     names.into_iter().map(file).collect()
 }
 
-/// The GGUF file at `path`, or all parts of the model that it is a part of.
+/// Maps the GGUF file at `path`, or all shards of the split model that it belongs to.
 fn parts(path: &Path, host: &mut dyn FileSystem) -> Result<Vec<(String, Contents)>, FolderError> {
     let name = path.file_name().and_then(|name| name.to_str());
     let paths = match name.and_then(part_names) {
@@ -446,7 +485,7 @@ fn parts(path: &Path, host: &mut dyn FileSystem) -> Result<Vec<(String, Contents
     paths.into_iter().map(part).collect()
 }
 
-/// The GGUF file of a folder, or all parts of the model that it has, if there is one.
+/// Returns the name of the GGUF file of a folder, or those of all shards of a split model.
 fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, FolderError> {
     let here = folder.as_os_str().is_empty();
     let names = match host.list(if here { Path::new(".") } else { folder }) {
@@ -458,7 +497,7 @@ fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, Fold
         .into_iter()
         .filter(|name| name.ends_with(".gguf"))
         .collect();
-    // One that is missing is reported when it is read.
+    // A missing shard is reported when it is opened.
     let parts = names.first().and_then(|name| part_names(name));
     let parts = parts.filter(|parts| names.iter().all(|name| parts.contains(name)));
     match (parts, names.len()) {
@@ -491,7 +530,7 @@ pub(crate) fn refused(path: &Path, why: &io::Error) -> FolderError {
     }
 }
 
-/// The bytes of a small file; `None` if there is none.
+/// Reads a small file; returns `None` if it does not exist.
 pub(crate) fn read(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Vec<u8>>, FolderError> {
     match host.read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),

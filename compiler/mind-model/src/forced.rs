@@ -1,28 +1,28 @@
-//! Tokens that are drawn whatever their logits are.
+//! Forced decoder tokens.
 
 use crate::error::ModelError;
 
-/// Tokens that an encoder-decoder draws whatever their logits are.
+/// Tokens that an encoder-decoder draws at fixed positions, whatever their logits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Forced {
     /// The first token.
     pub first: Option<u32>,
-    /// The last of as many tokens as are drawn at most.
+    /// The last token, if generation reaches the maximal number of tokens.
     pub last: Option<u32>,
 }
 
 impl Forced {
-    /// The token that follows `drawn` of at most `count` tokens; `None` if logits say it.
+    /// Returns the forced token after `drawn` of at most `count` tokens; `None` if it depends on the logits.
     pub fn token(self, drawn: usize, count: usize) -> Option<u32> {
         let last = self.last.filter(|_| drawn.checked_add(1) == Some(count));
         last.or(self.first.filter(|_| drawn == 0))
     }
 
-    /// Checks that the tokens are below the size of the vocabulary.
+    /// Checks that the tokens are in the vocabulary.
     ///
     /// # Errors
     ///
-    /// A token outside of the vocabulary.
+    /// A token is outside of the vocabulary.
     pub fn check(self, vocab_size: usize) -> Result<(), ModelError> {
         let mut all = [self.first, self.last].into_iter().flatten();
         match all.find(|&token| token as usize >= vocab_size) {

@@ -1,17 +1,17 @@
-//! JSON files beside a model.
+//! JSON files of a model's folder.
 
 use mind_diag::{Code, Diagnostic, SourceFile, Span};
 use mind_json::{Limits, Value};
 
 use crate::folder::FolderError;
 
-/// A text that is no JSON.
+/// The text is not valid JSON.
 const SYNTAX: Code = Code(4201);
-/// A value of another kind than its key asks for.
+/// A value has another type than its key requires.
 const KIND: Code = Code(4204);
-/// Two values that contradict each other.
+/// Two values contradict each other.
 const CONTRADICTION: Code = Code(4210);
-/// A value that is not supported.
+/// A value is not supported.
 const UNSUPPORTED: Code = Code(4211);
 
 /// A JSON file.
@@ -23,7 +23,7 @@ pub(crate) struct Json {
 impl Json {
     /// # Errors
     ///
-    /// A text that is no JSON.
+    /// The text is not valid JSON.
     pub(crate) fn parse(file: SourceFile) -> Result<Json, FolderError> {
         match mind_json::parse(file.text(), &Limits::default()) {
             Ok(root) => Ok(Json { file, root }),
@@ -31,12 +31,12 @@ impl Json {
         }
     }
 
-    /// The value of `key`; `None` if it is absent, or `null`.
+    /// Returns the value of `key`; `None` if it is absent or `null`.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.root.get(key).filter(|own| !own.is_null())
     }
 
-    /// A value that is not of the kind that its key asks for.
+    /// Returns an error for a value of another type than its key requires.
     pub(crate) fn wrong(&self, key: &str, found: &Value, expected: &str) -> FolderError {
         let message = format!("`{key}` is {}, expected {expected}", found.describe());
         refused(
@@ -45,7 +45,7 @@ impl Json {
         )
     }
 
-    /// A value that is not supported.
+    /// Returns an error for an unsupported value.
     pub(crate) fn unsupported(&self, key: &str, found: &Value, reason: &str) -> FolderError {
         let found_one = found.describe();
         let message = format!("`{key}` is {found_one}, which is not supported: {reason}");
@@ -53,13 +53,13 @@ impl Json {
         refused(&self.file, found)
     }
 
-    /// Two values that say different things: that of `key`, or what it means where it is silent, and another one.
+    /// Returns an error for a value of `key`, or its default if it is absent, that contradicts another value.
     pub(crate) fn contradicts(&self, key: &str, why: String) -> FolderError {
         let span = self.get(key).map_or(Span::FILE, |own| own.span);
         refused(&self.file, Diagnostic::error(span, why).code(CONTRADICTION))
     }
 
-    /// The whole number at `key`; `None` if the key is absent, or `null`.
+    /// Returns the natural number at `key`; `None` if the key is absent or `null`.
     pub(crate) fn natural(&self, key: &str) -> Result<Option<usize>, FolderError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Json {
         }
     }
 
-    /// The text at `key`; `None` if the key is absent, or `null`.
+    /// Returns the string at `key`; `None` if the key is absent or `null`.
     pub(crate) fn word(&self, key: &str) -> Result<Option<&str>, FolderError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -82,7 +82,7 @@ impl Json {
         }
     }
 
-    /// The tokens at `key`; `None` if the key is absent, or `null`.
+    /// Returns the token ids at `key`; `None` if the key is absent or `null`.
     pub(crate) fn tokens(&self, key: &str) -> Result<Option<Vec<u32>>, FolderError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -97,7 +97,7 @@ impl Json {
         }
     }
 
-    /// The tokens of the object at `key`, by their names; none if the key is absent, or `null`.
+    /// Returns the members of the object at `key`, names with token ids; empty if the key is absent or `null`.
     pub(crate) fn named_tokens(&self, key: &str) -> Result<Vec<(&str, u32)>, FolderError> {
         let Some(value) = self.get(key) else {
             return Ok(Vec::new());
@@ -113,14 +113,14 @@ impl Json {
         all.ok_or_else(|| self.wrong(key, value, "an object from names to token ids"))
     }
 
-    /// The object at `key`.
+    /// Returns the object at `key` as a root of its own.
     pub(crate) fn below(&self, key: &str) -> Option<Json> {
         let root = self.root.get(key)?.clone();
         let file = self.file.clone();
         Some(Json { file, root })
     }
 
-    /// The token at `key`; `None` if the key is absent, or `null`.
+    /// Returns the token id at `key`; `None` if the key is absent or `null`.
     pub(crate) fn token(&self, key: &str) -> Result<Option<u32>, FolderError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
@@ -132,7 +132,8 @@ impl Json {
         }
     }
 
-    /// The tokens of `eos_token_id`: one, or several; `None` if the key is absent.
+    /// Returns the end-of-sequence tokens of `eos_token_id`, one or an array; `None` if the key is absent. `null` is an
+    /// empty list.
     pub(crate) fn ends(&self) -> Result<Option<Vec<u32>>, FolderError> {
         let key = "eos_token_id";
         let Some(value) = self.root.get(key) else {

@@ -1,6 +1,6 @@
-//! Names of languages.
+//! Language names of speech models.
 
-/// The codes of the languages that models hear, each with its names in English.
+/// The language codes of Whisper, each with its English names.
 const LANGUAGES: &str = "\
     en=english, zh=chinese/mandarin, de=german, es=spanish/castilian, ru=russian, ko=korean, fr=french, \
     ja=japanese, pt=portuguese, tr=turkish, pl=polish, ca=catalan/valencian, nl=dutch/flemish, ar=arabic, \
@@ -17,7 +17,7 @@ const LANGUAGES: &str = "\
     as=assamese, tt=tatar, haw=hawaiian, ln=lingala, ha=hausa, ba=bashkir, jw=javanese, su=sundanese, \
     yue=cantonese";
 
-/// The code of the language that is called `name`, in letters of either case; `None` if no language is.
+/// Returns the code of the language called `name`, case-insensitively; `None` if the name is unknown.
 pub(crate) fn code(name: &str) -> Option<&'static str> {
     let rows = LANGUAGES.split(", ").filter_map(|row| row.split_once('='));
     let mut rows = rows.map(|(code, names)| (code, names.split('/')));

@@ -1,14 +1,15 @@
 //! Decoder, encoder and encoder-decoder models that run.
 //!
-//! A [`Model`] compiles the parts of a layer once and binds them to the weights of every layer. A [`Session`] is
-//! one sequence: it keeps keys and values of the tokens it has seen, so that each further token costs one pass.
-//! [`Sampler`] picks the next token, [`BeamSearch`] finds the most likely sequence. [`Text`] turns text into tokens,
-//! [`TextStream`] tokens into text as they come, and [`ChatTemplate`] makes the prompt of a conversation.
-//! A session of an encoder-decoder reads a text first. An [`Encoder`] makes vectors of whole texts with the same parts, and a [`Pooling`] one vector of them.
+//! A [`Model`] compiles the parts of a layer once and binds them to the weights of every layer. A [`Session`] is one
+//! sequence with its KV cache, so that each further token costs one decode step. [`Sampler`] picks the next token,
+//! [`BeamSearch`] finds the most likely sequence. [`Text`] is the tokenizer, [`TextStream`] decodes tokens
+//! incrementally, and [`ChatTemplate`] renders a conversation as a prompt. A session of an encoder-decoder runs the
+//! encoder first. An [`Encoder`] returns one hidden state per token of a whole text, and a [`Pooling`] reduces them to
+//! one vector.
 //!
-//! Rows of a pass do not see each other but through the cache, sums follow the order of docs/numerics.md, and
-//! rows of the cache that hold nothing are zeros under a mask. So a sequence has the same logits, bit for bit,
-//! however it is cut into passes, on any instruction set and with any number of threads.
+//! The rows of a pass influence each other only through the KV cache, sums follow the order of docs/numerics.md, and
+//! unused rows of the cache are zeros under a mask. Therefore the logits of a sequence are the same, bit for bit,
+//! however it is split into passes, on any instruction set and with any number of threads.
 
 mod beam;
 pub mod c;

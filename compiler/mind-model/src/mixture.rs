@@ -1,4 +1,4 @@
-//! What a layer with experts does behind its attention.
+//! Mixture of experts: the part of a layer after attention.
 
 use std::sync::Arc;
 
@@ -8,24 +8,25 @@ use crate::error::ModelError;
 use crate::model::{Model, Parts, Stage};
 use crate::sizes::pass_tokens;
 
-/// The parts and the arrays of a pass through layers with experts.
+/// The parts and activations of layers with experts.
 pub(crate) struct Mixture<'m, 'w> {
     model: &'m Model<'w>,
     cut: &'m Cut,
     route: Arc<Parts>,
     merge: Arc<Parts>,
-    /// What the steps in front of the experts leave.
+    /// The outputs of the router part: the experts' input, the weights of each token's experts, and values that the
+    /// merge part reads.
     left: Vec<Vec<f32>>,
-    /// What the experts made of each token.
+    /// The sum of the experts' outputs for each token.
     made: Vec<f32>,
 }
 
 impl<'m, 'w> Mixture<'m, 'w> {
-    /// For passes of `padded` tokens.
+    /// Returns the parts for passes of `padded` tokens.
     ///
     /// # Errors
     ///
-    /// A part that cannot be made, no memory.
+    /// A part cannot be compiled; out of memory.
     pub(crate) fn new(
         model: &'m Model<'w>,
         cut: &'m Cut,
@@ -42,11 +43,11 @@ impl<'m, 'w> Mixture<'m, 'w> {
         })
     }
 
-    /// Runs `layer` behind its attention on the first `count` tokens; those behind them are padding.
+    /// Runs the part of `layer` after attention on the first `count` tokens; the others are padding.
     ///
     /// # Errors
     ///
-    /// No memory for the values in between.
+    /// Out of memory for intermediate values.
     pub(crate) fn run(
         &mut self,
         layer: usize,
@@ -66,11 +67,11 @@ impl<'m, 'w> Mixture<'m, 'w> {
         self.merge[&owner].run(&inputs, &mut [y])
     }
 
-    /// Adds what an expert makes of its tokens.
+    /// Adds an expert's outputs for the tokens that are routed to it.
     fn add_expert(&mut self, layer: usize, expert: usize, count: usize) -> Result<(), ModelError> {
         let [width, experts] = [0, 1].map(|at| self.cut.left[at].width);
         let share = |token: usize| self.left[1][token * experts + expert];
-        // A share that is not above 0 is that of an expert that is not chosen.
+        // Experts that are not chosen for a token have a weight of 0.
         let own: Vec<usize> = (0..count).filter(|&token| share(token) > 0.0).collect();
         if own.is_empty() {
             return Ok(());

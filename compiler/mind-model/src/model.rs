@@ -1,4 +1,4 @@
-//! Models: weights, and the parts that are made of them.
+//! Models: weights, and the compiled parts that read them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +19,7 @@ use crate::part::{Module, Part};
 use crate::sizes;
 use crate::weights::Weights;
 
-/// What runs a model. Both give the same bits.
+/// The execution engine of a model. Both engines give the same bits.
 #[derive(Clone)]
 pub enum Runner {
     /// Machine code.
@@ -28,71 +28,72 @@ pub enum Runner {
     Interpreter,
 }
 
-/// How the products of a model are computed whose weights are stored in blocks of quantised numbers.
+/// How products with block-quantised weights are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Products {
-    /// Of the numbers that the weights stand for.
+    /// With dequantised weights.
     #[default]
     Numbers,
-    /// Of integers: the other side is put on scales of 8 bits, as the pass `quantize-activations` does. Results are others.
+    /// In integers: activations are quantised to 8 bits, as by the pass `quantize-activations`. Results differ from
+    /// those of [`Numbers`](Products::Numbers).
     Integers,
 }
 
-/// How a model is made.
+/// Options of [`Model::with_options`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ModelOptions<'k> {
-    /// How products by weights in blocks are computed.
+    /// How products with block-quantised weights are computed.
     pub products: Products,
-    /// What may have been packed of the same weights before, for the same products: that is not packed again.
+    /// Packed panels of the same weights and the same products from an earlier run, which are then not packed again.
     pub kept: Option<&'k KeptPanels>,
 }
 
-/// A part that has weights, and the number of tokens that it is compiled for.
+/// A part with weights, with the number of tokens that it is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
-    /// In front of attention.
+    /// Before attention: query, key and value projections.
     Project(usize),
-    /// Behind it, in a layer without experts.
+    /// After attention, in a layer without experts.
     Finish(usize),
-    /// Between attention and experts.
+    /// Router: between attention and the experts.
     Route(usize),
     /// One expert.
     Expert(usize),
-    /// Behind experts.
+    /// After the experts.
     Merge(usize),
-    /// What makes logits.
+    /// The logits.
     Head(usize),
-    /// Between tables and the first layer.
+    /// Between the embedding tables and the first layer.
     Embed(usize),
-    /// Behind the last layer of an encoder.
+    /// After the last layer of an encoder.
     Close(usize),
-    /// What makes one vector of the first row.
+    /// The pooler, which maps the first row to one vector.
     Pool,
-    /// Between attention to the own text and to that of an encoder, in a layer of its decoder.
+    /// Query projection of cross-attention, after self-attention in a decoder layer.
     Ask(usize),
-    /// Keys and values of what an encoder says, for a layer of its decoder.
+    /// Cross-attention keys and values of a decoder layer, computed from the encoder output.
     Source(usize),
-    /// A row of each patch of an image.
+    /// Patch embedding: a row per image patch.
     Patches(usize),
-    /// A row of each frame of sound.
+    /// The first convolution of audio: a row per frame.
     Frames(usize),
-    /// A row of every other one of these.
+    /// The second convolution of audio: a row per pair of frames (stride 2).
     Pairs(usize),
-    /// What makes a score for each class of the first row.
+    /// The classifier, which maps the first row to a score per class.
     Classify,
 }
 
-/// What a part belongs to: a layer, and an expert of it, if to any.
+/// The layer and the expert that a part belongs to; `None` for parts that exist once per model or per layer.
 pub(crate) type Owner = (Option<usize>, Option<usize>);
 
-/// The owner of what a model has once.
+/// The owner of a part that the model has once.
 pub(crate) const ONCE: Owner = (None, None);
 
-/// The parts of a stage.
+/// The parts of a stage, by owner.
 pub(crate) type Parts = BTreeMap<Owner, Part>;
 
 impl Stage {
-    /// The stages of a layer, for passes of `tokens` tokens.
+    /// Returns the stages of a layer, for passes of `tokens` tokens.
     fn of_layers(tokens: usize) -> [Stage; 7] {
         [
             Stage::Source(tokens),
@@ -125,8 +126,8 @@ impl Stage {
         }
     }
 
-    /// The stages of the model of `config`, for passes of `tokens` tokens. Stages without layers come first: the largest weight
-    /// is packed before any other, which keeps the peak of memory low.
+    /// Returns the stages of the model of `config`, for passes of `tokens` tokens. Stages outside of the layers come
+    /// first, because packing the largest weight before all others keeps the peak memory low.
     fn of_model(config: &Config, tokens: usize) -> Vec<Stage> {
         let mut stages = if config.family.is_encoder() {
             vec![
@@ -145,7 +146,7 @@ impl Stage {
         stages
     }
 
-    /// What has such a part, in order.
+    /// Returns the owners of the parts of this stage, in order.
     fn owners(self, config: &Config) -> Vec<Owner> {
         let layers = 0..config.num_layers;
         let of_layers = |has_experts: bool| -> Vec<Owner> {
@@ -177,66 +178,67 @@ impl Stage {
         }
     }
 
-    /// Whether both are made of the same weights.
+    /// Returns whether both stages read the same weights.
     fn is_like(self, other: Stage) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 }
 
-/// What the packed weights of a part are kept as.
+/// Returns the name under which the packed weights of a part are stored.
 fn part_name(family: Family, stage: Stage, owner: Owner) -> String {
     let of_encoder = if family.is_encoder() { "encoder " } else { "" };
     format!("{of_encoder}{stage:?} {owner:?}")
 }
 
-/// Values that are made once, by what they are made for.
+/// A memo table.
 type Memo<K, V> = Mutex<BTreeMap<K, V>>;
 
-/// A token with its place in a sequence.
+/// A token with its position in the sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     pub(crate) token: u32,
-    /// Its row of the table of positions, if there is one.
+    /// Its row of the position table, if the model has one.
     pub(crate) position: usize,
-    /// Its row of the table of kinds, if there is one.
+    /// Its row of the token type table, if the model has one.
     pub(crate) kind: u32,
 }
 
-/// A model, ready to run: a decoder by sessions, an encoder by [`Encoder`](crate::Encoder), an encoder-decoder by sessions that
-/// read a text first. It can be used from any thread, and several times at once.
+/// A compiled model: a decoder runs in a [`Session`](crate::Session), an encoder in an [`Encoder`](crate::Encoder), and
+/// an encoder-decoder in a session that runs the encoder first. A model is shared between threads, and several
+/// sequences can use it at once.
 pub struct Model<'w> {
     config: Config,
     weights: Arc<dyn Weights + 'w>,
     runner: Runner,
     products: Products,
     tables: Tables,
-    /// What distances add to scores, if they do.
+    /// The attention bias by distance, if the model has one.
     distances: Option<DistanceBias>,
     /// The encoder of an encoder-decoder.
     source: Option<Arc<Model<'w>>>,
     modules: Memo<(Stage, Vec<bool>, Vec<WeightType>), Arc<Module>>,
     stages: Memo<Stage, Arc<Parts>>,
-    /// Where layers with experts are cut.
+    /// The values that connect the parts before and after the experts.
     cut: Option<Cut>,
     attention: Memo<Attention, Arc<Part>>,
 }
 
-/// What attention is compiled for.
+/// The key of a compiled attention.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Attention {
-    /// Whether keys and values are those of what an encoder says.
+    /// Whether it is cross-attention.
     is_across: bool,
     tokens: usize,
     seen: usize,
 }
 
 impl<'w> Model<'w> {
-    /// A model of these weights. The parts for passes of one token are made at once, so that what is wrong with
-    /// weights is found here.
+    /// Compiles a model with these weights. The parts for passes of one token are made immediately, so that errors in
+    /// the weights are found here.
     ///
     /// # Errors
     ///
-    /// A weight that is missing or not as the model needs it, no memory.
+    /// A weight is missing or of another form than the model needs; out of memory.
     pub fn new(
         config: Config,
         weights: Box<dyn Weights + 'w>,
@@ -245,7 +247,7 @@ impl<'w> Model<'w> {
         Model::with_options(config, weights, runner, ModelOptions::default())
     }
 
-    /// As [`new`](Model::new), made as `options` say. What was packed before is used where no byte of it is damaged.
+    /// As [`new`](Model::new), with `options`. Kept panels are used only if all their checksums match.
     ///
     /// # Errors
     ///
@@ -258,7 +260,7 @@ impl<'w> Model<'w> {
     ) -> Result<Model<'w>, ModelError> {
         let weights: Arc<dyn Weights + 'w> = Arc::from(weights);
         if let Some(kept) = options.kept {
-            // While threads verify what is kept.
+            // Threads verify the kept panels while the model is built from them.
             let model = Model::shared(config, weights.clone(), runner.clone(), options)?;
             if kept.is_whole() {
                 return Ok(model);
@@ -271,11 +273,11 @@ impl<'w> Model<'w> {
         Model::shared(config, weights, runner, anew)
     }
 
-    /// Keeps what is packed of the weights.
+    /// Stores the packed weights for later runs.
     ///
     /// # Errors
     ///
-    /// It could not be written.
+    /// The file could not be written.
     pub fn keep(&self, packing: &Packing) -> io::Result<()> {
         let mut parts = Vec::new();
         let own = self.source.iter().map(|own| &**own).chain([self]);
@@ -335,13 +337,13 @@ impl<'w> Model<'w> {
         Ok(model)
     }
 
-    /// The model's description.
+    /// Returns the model's description.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Bytes that the values of passes take besides weights and cache: the memory that programs keep between their
-    /// runs, and the arrays of the largest pass so far. 0 for programs where parts are interpreted.
+    /// Returns the bytes of activations: the memory that programs keep between runs, and the arrays of the largest pass
+    /// so far. Weights and KV cache are not counted. Interpreted parts count as 0.
     pub fn activation_bytes(&self) -> u64 {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let kept: u64 = modules.values().map(|module| module.kept_bytes()).sum();
@@ -357,35 +359,37 @@ impl<'w> Model<'w> {
         kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0) + of_encoder
     }
 
-    /// The part that computes the logits of `rows` rows.
+    /// Returns the part that computes the logits of `rows` rows.
     pub(crate) fn head(&self, rows: usize) -> Result<Arc<Parts>, ModelError> {
         self.stage(Stage::Head(rows))
     }
 
-    /// Where layers with experts are cut; `None` for a model without experts.
+    /// Returns the values that connect the parts before and after the experts; `None` for a model without experts.
     pub(crate) fn cut(&self) -> Option<&Cut> {
         self.cut.as_ref()
     }
 
-    /// How many parts with weights the model of `config` packs: [`Weights::release`] is called after each.
+    /// Returns the number of parts with weights that the model of `config` packs. [`Weights::release`] is called after
+    /// each.
     pub fn packed_parts(config: &Config) -> u64 {
         let stages = Stage::of_model(config, 1).into_iter();
         let own: u64 = stages.map(|stage| stage.owners(config).len() as u64).sum();
         own + config.encoder().map_or(0, |own| Model::packed_parts(&own))
     }
 
-    /// The encoder of an encoder-decoder; `None` for another model.
+    /// Returns the encoder of an encoder-decoder; `None` for other models.
     pub(crate) fn source(&self) -> Option<&Arc<Model<'w>>> {
         self.source.as_ref()
     }
 
-    /// What distances add to scores, if they do.
+    /// Returns the attention bias by distance, if the model has one.
     pub(crate) fn distances(&self) -> Option<&DistanceBias> {
         self.distances.as_ref()
     }
 
-    /// Attention of `tokens` queries over `seen` rows of the cache, for layers without a window and for those with one, which
-    /// may keep fewer rows. The memory of other extents is given back: a sequence that grows leaves them behind.
+    /// Returns self-attention of `tokens` queries over `seen` rows of the cache, for layers without a window and for
+    /// those with one, which may keep fewer rows. The memory of attention for other extents is released, because a
+    /// growing sequence does not use it again.
     pub(crate) fn attend(
         &self,
         tokens: usize,
@@ -400,7 +404,7 @@ impl<'w> Model<'w> {
         Ok([self.attention(whole)?, self.attention(narrow)?])
     }
 
-    /// Attention of `tokens` queries over `seen` rows of the encoder's output.
+    /// Returns cross-attention of `tokens` queries over `seen` rows of the encoder output.
     pub(crate) fn look(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
         let wanted = Attention {
             is_across: true,
@@ -411,7 +415,7 @@ impl<'w> Model<'w> {
         self.attention(wanted)
     }
 
-    /// Gives back the memory of attention of other extents.
+    /// Releases the memory of attention for other extents.
     fn release_others(&self, wanted: &[Attention]) {
         let made = self
             .attention
@@ -443,7 +447,7 @@ impl<'w> Model<'w> {
         Ok(part)
     }
 
-    /// What tables say of a token.
+    /// Writes the embedding of a token to `row`: the sum of its rows of the token, token type and position tables.
     pub(crate) fn embed(&self, placed: Placed, row: &mut [f32]) -> Result<(), ModelError> {
         let Placed {
             token,
@@ -469,7 +473,7 @@ impl<'w> Model<'w> {
         self.place(position, row)
     }
 
-    /// Adds what the table of positions says of row `position`, if there is one.
+    /// Adds the position embedding of `position`, if the model has a position table.
     pub(crate) fn place(&self, position: usize, row: &mut [f32]) -> Result<(), ModelError> {
         match self.tables.positions {
             Some(table) => self.add_row(table, position, row),
@@ -487,12 +491,12 @@ impl<'w> Model<'w> {
         Ok(())
     }
 
-    /// The parts of a stage, by what they belong to.
+    /// Returns the parts of a stage, by owner.
     pub(crate) fn stage(&self, stage: Stage) -> Result<Arc<Parts>, ModelError> {
         self.packed_stage(stage, None)
     }
 
-    /// The parts of a stage, where `kept` may have what is packed of their weights.
+    /// Returns the parts of a stage, whose packed weights may be in `kept`.
     fn packed_stage(
         &self,
         stage: Stage,
@@ -531,11 +535,11 @@ impl<'w> Model<'w> {
         Ok(parts)
     }
 
-    /// The module of a stage for what a layer's weights are stored as.
+    /// Returns the module of a stage for the storage types of a layer's weights.
     fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
         let config = &self.config;
         let config = &layer.map_or(*config, |layer| config.of_layer(layer));
-        // Which weights a stage has does not depend on how they are stored.
+        // The set of weights of a stage does not depend on their storage types.
         let probe = stage.graph(config, &|_| WeightType::F32)?;
         let names = mind_interp::inputs(&probe).into_iter();
         let names = names.filter(|input| input.param).map(|input| input.name);
@@ -568,7 +572,7 @@ impl<'w> Model<'w> {
         Module::new(graph, engine, self.products).map_err(ModelError::Compile)
     }
 
-    /// What a param is stored as: a tied head is the table of embeddings.
+    /// Returns the name of the weight that a param reads: tied logits read the token embeddings.
     fn stored_name<'n>(&self, name: &'n str) -> &'n str {
         if name == "lm_head_weight" && self.config.tie_word_embeddings {
             "token_emb"

@@ -1,4 +1,4 @@
-//! A part of a model: a module, and the module with weights.
+//! Parts of a model: a compiled module, and a module bound to weights.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::error::ModelError;
 use crate::model::Products;
 use crate::weights::Stored;
 
-/// A module with known extents, compiled if it is to be.
+/// A module with static shapes, compiled or interpreted.
 pub(crate) struct Module {
     code: Code,
-    /// The weights: names and shapes, in the order in which they are bound.
+    /// Names and shapes of the weights, in binding order.
     params: Vec<(String, Vec<usize>)>,
 }
 
@@ -31,7 +31,7 @@ enum Code {
 impl Module {
     /// # Errors
     ///
-    /// An op that has no code.
+    /// The module cannot be compiled.
     pub(crate) fn new(
         mut graph: Graph,
         engine: Option<&Engine>,
@@ -56,7 +56,7 @@ impl Module {
         Ok(Module { code, params })
     }
 
-    /// The weights: names and shapes, in the order in which they are bound.
+    /// Returns the names and shapes of the weights, in binding order.
     pub(crate) fn params(&self) -> Vec<(&str, Vec<usize>)> {
         let params = self.params.iter();
         params
@@ -64,7 +64,7 @@ impl Module {
             .collect()
     }
 
-    /// Bytes that its program keeps between runs; 0 if it is interpreted.
+    /// Returns the bytes that its program keeps between runs; 0 if it is interpreted.
     pub(crate) fn kept_bytes(&self) -> u64 {
         match &self.code {
             Code::Compiled(program) => program.idle_bytes(),
@@ -73,19 +73,20 @@ impl Module {
     }
 }
 
-/// A part with weights, ready to run.
+/// A part bound to its weights.
 pub(crate) enum Part {
     Code(BoundProgram),
     Interpreted(Arc<Graph>, Arrays),
 }
 
 impl Part {
-    /// Binds weights, in the order of [`Module::params`]. One that was bound before to the same weights lends
-    /// what it packed, where that is packed alike; else `kept` may have it under the name that is given.
+    /// Binds weights, in the order of [`Module::params`]. The panels of a part in `packed`, which is bound to the same
+    /// weights, are shared if both programs pack them alike; else they are taken from `kept` if it has them under the
+    /// given name.
     ///
     /// # Errors
     ///
-    /// No memory, a weight of another size.
+    /// Out of memory; a weight has another size.
     pub(crate) fn new<'w, 'p>(
         module: &Module,
         packed: impl IntoIterator<Item = &'p Part>,
@@ -127,7 +128,7 @@ impl Part {
         }
         let ports = program.params().iter().zip(weights()?);
         let weights = ports.map(|(port, stored)| match (port.format, port.dtype) {
-            // The bytes of blocks.
+            // The bytes of quantised blocks are bound as they are.
             (Some(_), _) | (None, DType::U8) => Ok(stored.bytes),
             (None, _) => Ok(stored.plain()?),
         });
@@ -136,7 +137,7 @@ impl Part {
         Ok(Part::Code(BoundProgram::new(program.clone(), &bytes)?))
     }
 
-    /// The program with its weights; `None` where it is interpreted.
+    /// Returns the program with its weights; `None` if it is interpreted.
     pub(crate) fn bound(&self) -> Option<&BoundProgram> {
         match self {
             Part::Code(bound) => Some(bound),
@@ -144,7 +145,7 @@ impl Part {
         }
     }
 
-    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    /// Returns the bytes that its program keeps between runs; 0 if it is interpreted.
     pub(crate) fn kept_bytes(&self) -> u64 {
         match self {
             Part::Code(bound) => bound.program().idle_bytes(),
@@ -152,18 +153,18 @@ impl Part {
         }
     }
 
-    /// Gives back what its program keeps between runs.
+    /// Releases the memory that its program keeps between runs.
     pub(crate) fn release(&self) {
         if let Part::Code(bound) = self {
             bound.program().release_idle();
         }
     }
 
-    /// Runs on `inputs` into `outputs`.
+    /// Runs the part on `inputs` and writes `outputs`.
     ///
     /// # Errors
     ///
-    /// No memory for the values in between.
+    /// Out of memory for intermediate values.
     pub(crate) fn run(
         &self,
         inputs: &[&[f32]],

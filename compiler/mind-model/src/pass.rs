@@ -1,4 +1,4 @@
-//! One pass of some tokens through all layers.
+//! One pass of several tokens through all layers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::rotation::Rotation;
 use crate::sizes::{pass_tokens, seen_rows};
 use crate::source::Source;
 
-/// What a pass of a sequence reads besides its cache.
+/// The inputs of a pass other than the KV cache.
 #[derive(Clone, Copy)]
 pub(crate) struct Sequence<'s, 'w> {
     pub(crate) model: &'s Model<'w>,
     pub(crate) rotation: &'s Rotation,
-    /// The text that the model has read first, if it is an encoder-decoder.
+    /// The encoder output, if the model is an encoder-decoder.
     pub(crate) source: Option<&'s Source>,
 }
 
-/// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values into
-/// the cache; gives the rows of the last layer's output, `[tokens, D]`.
+/// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values to the cache.
+/// Returns the rows of the last layer's output, `[tokens, hidden_size]`.
 ///
 /// # Errors
 ///
-/// A token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
-/// behind.
+/// A token is outside of the vocabulary; out of memory. The cache then has the positions before `first`, and zeros
+/// after them.
 pub(crate) fn run(
     of: Sequence<'_, '_>,
     cache: &mut Cache,
@@ -131,16 +131,16 @@ fn layers(
     Ok(x)
 }
 
-/// What the queries of a pass see of the cache.
+/// The attention inputs of a pass that do not depend on the layer.
 struct View {
     attend: Arc<Part>,
-    /// Rows that attention reads.
+    /// Rows of the cache that attention reads.
     seen: usize,
     mask: Vec<f32>,
     distances: Option<Vec<f32>>,
 }
 
-/// What queries see in layers without a window, and in those with one, if there are such.
+/// The views of layers without a window, and of those with one if the model has any.
 struct Views {
     whole: View,
     narrow: Option<View>,
@@ -163,7 +163,7 @@ impl Views {
         let seen = bases.map(|base| seen_rows(positions.end - base));
         let [whole, narrow] = model.attend(padded, seen)?;
         let view = |attend: Arc<Part>, seen: usize, base: usize, window: Option<usize>| {
-            // Masks and distances are the same for positions that are counted from another one.
+            // Masks and distances depend only on differences of positions.
             let first = positions.start - base;
             let distances = model.distances();
             View {
@@ -179,7 +179,7 @@ impl Views {
         })
     }
 
-    /// What queries of a layer see.
+    /// Returns the view of a layer.
     fn of(&self, config: &Config, layer: usize) -> &View {
         let narrow = self.narrow.as_ref();
         let narrow = narrow.filter(|_| config.window(layer).is_some());
@@ -187,14 +187,14 @@ impl Views {
     }
 }
 
-/// Attention of a pass to what an encoder says.
+/// Cross-attention of a pass.
 struct Across<'s> {
     source: &'s Source,
     ask: Arc<Parts>,
     look: Arc<Part>,
     mask: Vec<f32>,
     q: Vec<f32>,
-    /// The stream behind attention to the own text.
+    /// The residual stream after self-attention.
     kept: Vec<f32>,
 }
 
@@ -211,7 +211,8 @@ impl<'s> Across<'s> {
         })
     }
 
-    /// Replaces `mixed`, the result of self-attention, by that of cross-attention; the stream is updated in between.
+    /// Replaces `mixed`, the result of self-attention, by that of cross-attention. Returns the residual stream between
+    /// the two.
     fn run(&mut self, layer: usize, x: &[f32], mixed: &mut [f32]) -> Result<&[f32], ModelError> {
         let outputs: &mut [&mut [f32]] = &mut [&mut self.q, &mut self.kept];
         self.ask[&(Some(layer), None)].run(&[x, mixed], outputs)?;
@@ -222,7 +223,8 @@ impl<'s> Across<'s> {
     }
 }
 
-/// 0 where a query may look, and [`MASKED`] at later positions and at those behind a window: `[tokens, seen]`.
+/// Returns the attention mask, `[tokens, seen]`: 0 for visible keys, and [`MASKED`] at later positions and at those
+/// before a window.
 fn mask(first: usize, tokens: usize, seen: usize, window: Option<usize>) -> Vec<f32> {
     let mut mask = vec![MASKED; tokens * seen];
     for (at, row) in mask.chunks_exact_mut(seen).enumerate() {

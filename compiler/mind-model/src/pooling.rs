@@ -1,23 +1,23 @@
-//! One vector of the vectors of a text's tokens.
+//! Pooling of a text's hidden states to one vector.
 
 use crate::encoder::Encoded;
 
-/// How the vectors of tokens become one.
+/// How the hidden states of a text are reduced to one vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pooling {
-    /// The mean of all of them.
+    /// The mean of the hidden states.
     Mean,
-    /// That of the first token.
+    /// The hidden state of the first token.
     Cls,
-    /// What the pooler of the model makes of that of the first token.
+    /// The pooler's output for the first token.
     Pooler,
 }
 
 impl Pooling {
-    /// Every way.
+    /// All values.
     pub const ALL: [Pooling; 3] = [Pooling::Mean, Pooling::Cls, Pooling::Pooler];
 
-    /// The word for it.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Pooling::Mean => "mean",
@@ -26,14 +26,14 @@ impl Pooling {
         }
     }
 
-    /// The way called `name`.
+    /// Returns the pooling called `name`.
     pub fn parse(name: &str) -> Option<Pooling> {
         Pooling::ALL.into_iter().find(|own| own.name() == name)
     }
 
-    /// The vector, of `width` numbers; `None` if the model has no pooler.
+    /// Returns the pooled vector of `width` elements; `None` if the model has no pooler.
     ///
-    /// A mean is a sum in `f64` in the order of tokens, divided, and rounded once.
+    /// A mean is summed in `f64` in token order, divided, and rounded once.
     pub fn apply(self, encoded: &Encoded, width: usize) -> Option<Vec<f32>> {
         let rows = || encoded.hidden.chunks_exact(width);
         match self {
@@ -48,10 +48,11 @@ impl Pooling {
     }
 }
 
-/// The least length that a vector is divided by.
+/// The lower bound of the divisor, which avoids a division by 0.
 const SHORTEST: f64 = 1e-12;
 
-/// Makes the length of a vector 1: divides it by the root of the sum of squares, in `f64` and in order.
+/// Scales a vector to length 1: divides it by the root of the sum of its squares, which is computed in `f64` and in
+/// order.
 pub fn normalize(vector: &mut [f32]) {
     let square = |x: &f32| f64::from(*x) * f64::from(*x);
     let sum = vector.iter().fold(0.0, |sum, x| sum + square(x));

@@ -1,22 +1,22 @@
-//! How the heads of a sequence turn.
+//! Rotary position embeddings of a sequence.
 
 use std::ops::Range;
 
 use mind_irv2::graph::rope::{self, Frequencies};
 use mind_irv2::{Config, Turning};
 
-/// The frequencies of a sequence, for each way in which heads turn. They depend on how long it may become, never on how
-/// long it is.
+/// The rotary frequencies of a sequence, one set per kind of rotation. They depend on the capacity of a sequence, never
+/// on its current length.
 #[derive(Clone, Debug)]
 pub(crate) struct Rotation([Frequencies; Turning::COUNT]);
 
 impl Rotation {
-    /// Those of sequences of at most `capacity` tokens.
+    /// Returns the frequencies for sequences of at most `capacity` tokens.
     pub(crate) fn new(config: &Config, capacity: usize) -> Rotation {
         Rotation(Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity)))
     }
 
-    /// The cosines and the sines of some positions, one after the other.
+    /// Returns the cosines and the sines of `positions`, row by row.
     pub(crate) fn rows(&self, turning: Turning, positions: Range<usize>) -> [Vec<f32>; 2] {
         let (mut cos, mut sin) = (Vec::new(), Vec::new());
         for position in positions {

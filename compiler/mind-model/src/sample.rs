@@ -1,9 +1,9 @@
-//! Picking the next token.
+//! Sampling of the next token.
 
 use mind_ir::random::Rng;
 use mind_ir::scalar::math::exp_f64;
 
-/// The token with the largest logit, the first of several; NaN counts as the least.
+/// Returns the token with the largest logit, the first one of equals. NaN is smaller than every number.
 pub fn largest(logits: &[f32]) -> u32 {
     let mut best = (0, f32::NEG_INFINITY);
     for (token, &logit) in logits.iter().enumerate() {
@@ -14,26 +14,26 @@ pub fn largest(logits: &[f32]) -> u32 {
     best.0 as u32
 }
 
-/// How tokens are drawn.
+/// Sampling parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sampling {
-    /// What logits are divided by; at 0 the largest one is taken.
+    /// Logits are divided by it; at 0 the largest one is taken.
     pub temperature: f64,
-    /// Only so many of the most likely tokens are drawn from; 0 for all.
+    /// The number of most likely tokens that are kept, for example 40; 0 for all.
     pub top_k: usize,
-    /// Only the most likely tokens that have this much probability together are drawn from; 1 for all.
+    /// The most likely tokens are kept until their total probability reaches this; 1 for all.
     pub top_p: f64,
-    /// Only tokens at least this many times as likely as the most likely one are drawn from; 0 for all.
+    /// Tokens are kept if they are at least this many times as likely as the most likely one; 0 for all.
     pub min_p: f64,
-    /// What logits of tokens that the sequence has already are divided by if positive, and multiplied by if negative;
-    /// 1 leaves them as they are. This acts on the most likely token too.
+    /// Penalty of tokens that the sequence already has: positive logits are divided by it, negative ones multiplied; 1
+    /// changes nothing. It also acts at temperature 0.
     pub repetition_penalty: f32,
-    /// The same seed draws the same tokens.
+    /// The seed of the random numbers. The same seed draws the same tokens.
     pub seed: u64,
 }
 
 impl Default for Sampling {
-    /// The most likely token.
+    /// Greedy decoding.
     fn default() -> Sampling {
         Sampling {
             temperature: 0.0,
@@ -46,8 +46,8 @@ impl Default for Sampling {
     }
 }
 
-/// Makes tokens less likely that a sequence has already: scores above 0 are divided by `penalty`, others multiplied by
-/// it, once for each token.
+/// Applies the repetition penalty: scores of tokens in `seen` are divided by `penalty` if they are at least 0, else
+/// multiplied by it, once per distinct token.
 pub(crate) fn penalize(scores: &mut [f32], seen: &[u32], penalty: f32) {
     let mut tokens = seen.to_vec();
     tokens.sort_unstable();
@@ -71,7 +71,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler at the start of the sequence of its seed.
+    /// Creates a sampler in the initial state of its seed.
     pub fn new(how: Sampling) -> Sampler {
         Sampler {
             rng: Rng::new(how.seed),
@@ -79,7 +79,7 @@ impl Sampler {
         }
     }
 
-    /// The next token of a sequence that holds the tokens `seen`. Logits that are NaN, and infinite negative ones, are
+    /// Draws the next token of a sequence with the tokens `seen`. Tokens with a logit of NaN or negative infinity are
     /// never drawn.
     pub fn next(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         let Sampling {
@@ -190,11 +190,11 @@ mod tests {
             ..Sampling::default()
         });
         assert_eq!(sampler.next(&LOGITS, &[]), 1);
-        // 3 becomes 1.5, once however often the token is there.
+        // 3 becomes 1.5; the penalty applies once, although the token occurs twice.
         assert_eq!(sampler.next(&LOGITS, &[1, 1, 4]), 3);
-        // 2 becomes 1, and 1.5 is the largest again.
+        // 2 becomes 1, so that 1.5 is the largest.
         assert_eq!(sampler.next(&LOGITS, &[3, 1]), 1);
-        // Negative logits grow away from 0; a token outside of the vocabulary has none.
+        // Negative logits move away from 0; tokens outside of the vocabulary are ignored.
         assert_eq!(sampler.next(&[-1.0, -1.5], &[0, 9]), 1);
     }
 

@@ -1,4 +1,4 @@
-//! What the files of a sentence embedding model say beside the encoder: how the vectors of tokens become one.
+//! Configuration of sentence embedding models: pooling and normalisation.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -11,41 +11,41 @@ use mind_weights::MetaValue;
 use crate::folder::{Files, FolderError, TEXT_LIMIT, refused as unreadable};
 use crate::pooling::Pooling;
 
-/// A text that is no JSON.
+/// The text is not valid JSON.
 const SYNTAX: Code = Code(4201);
-/// A key that must stand there is missing.
+/// A required key is missing.
 const MISSING: Code = Code(4202);
-/// A value of another kind than its key asks for.
+/// A value has another type than its key requires.
 const KIND: Code = Code(4204);
-/// A model that is not supported.
+/// The model is not supported.
 const UNSUPPORTED: Code = Code(4211);
 
-/// How the vector of a text is made of those of its tokens.
+/// How hidden states become the embedding of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Embedding {
-    /// How the vectors become one.
+    /// The pooling.
     pub pooling: Pooling,
-    /// Whether its length is made 1.
+    /// Whether the embedding is scaled to length 1.
     pub normalizes: bool,
 }
 
-/// What every configuration of pooling has in front of its ways.
+/// The prefix of the boolean keys of a pooling configuration.
 const MODE: &str = "pooling_mode_";
 
-/// The keys of configurations of pooling, for the ways that there are.
+/// The supported poolings: the boolean key, the value of `pooling_mode`, and the pooling.
 const MODES: [(&str, &str, Pooling); 2] = [
     ("pooling_mode_cls_token", "cls", Pooling::Cls),
     ("pooling_mode_mean_tokens", "mean", Pooling::Mean),
 ];
 
 impl Embedding {
-    /// Reads how the folder of `files` pools vectors: `modules.json` lists the modules, and each pooling has a `config.json`.
-    /// Without that list `1_Pooling/config.json` is read, else `pooling_type` of a GGUF header; if all are missing, vectors
-    /// become their mean.
+    /// Reads the pooling of the folder of `files`. `modules.json` lists the modules, and each pooling module has a
+    /// `config.json`. Without that list `1_Pooling/config.json` is read, else `pooling_type` of a GGUF header; the
+    /// default is the mean.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, a way of pooling or a module that there is not.
+    /// A file cannot be read; a pooling or a module is not supported.
     pub fn of(files: &Files, host: &mut dyn FileSystem) -> Result<Embedding, FolderError> {
         let mut own = Embedding {
             pooling: Pooling::Mean,
@@ -84,7 +84,8 @@ impl Embedding {
                 }
                 Some(_) | None => {
                     let message = format!("modules of type {} are not supported", value.describe());
-                    let help = "a pooling and whether to normalise, if both are given, replace what this file says";
+                    let help =
+                        "give both the pooling and whether to normalise, which replaces this file";
                     let found = Diagnostic::error(value.span, message).code(UNSUPPORTED);
                     return Err(refused(&file, found.help(help)));
                 }
@@ -94,12 +95,12 @@ impl Embedding {
     }
 }
 
-/// The most tokens of a text that the files of a sentence embedding model say: `max_seq_length` of `sentence_bert_config.json`,
-/// else `model_max_length` of `tokenizer_config.json`; `None` if they say none.
+/// Returns the maximal number of tokens of a text: `max_seq_length` of `sentence_bert_config.json`, else
+/// `model_max_length` of `tokenizer_config.json`; `None` if neither is given.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, a value that is no number of tokens.
+/// A file cannot be read; a value is not a number of tokens.
 pub fn most_tokens(files: &Files, host: &mut dyn FileSystem) -> Result<Option<usize>, FolderError> {
     let keys = [
         ("sentence_bert_config.json", "max_seq_length"),
@@ -112,7 +113,7 @@ pub fn most_tokens(files: &Files, host: &mut dyn FileSystem) -> Result<Option<us
         let Some(value) = root.get(key).filter(|own| !own.is_null()) else {
             continue;
         };
-        // A tokenizer without a limit says 10^30, as an integer or a float.
+        // Tokenizers without a limit have 10^30, as an integer or a float.
         return match (value.integer(), value.real()) {
             (Some(own), _) if own > 0 => Ok(usize::try_from(own).ok()),
             (_, Some(own)) if own >= 1e9 => Ok(None),
@@ -126,11 +127,11 @@ pub fn most_tokens(files: &Files, host: &mut dyn FileSystem) -> Result<Option<us
     Ok(None)
 }
 
-/// The way of pooling that the header of a GGUF file says; `None` if it says none.
+/// Returns the pooling of the header of a GGUF file; `None` if it has none.
 ///
 /// # Errors
 ///
-/// Another way than those that there are.
+/// The pooling is not supported.
 fn of_header(files: &Files) -> Result<Option<Pooling>, FolderError> {
     let Some(header) = files.header() else {
         return Ok(None);
@@ -149,14 +150,14 @@ fn of_header(files: &Files) -> Result<Option<Pooling>, FolderError> {
         Some(_) | None => {
             let message = format!("`{key}` is {value}, which is not supported");
             let found = Diagnostic::error(Span::FILE, message).code(UNSUPPORTED);
-            let help =
-                "0 says nothing, 1 is the mean of the vectors of tokens, 2 that of the first token";
+            let help = "expected 0 (unspecified), 1 (mean) or 2 (first token)";
             Err(refused(&files.config, found.help(help)))
         }
     }
 }
 
-/// The way of pooling that the `config.json` of the folder `below` another one says; `None` if there is no such file.
+/// Returns the pooling of the `config.json` in the folder `below`, relative to `folder`; `None` if that file does
+/// not exist.
 fn pooling(
     folder: &Path,
     below: &Path,
@@ -191,7 +192,7 @@ fn pooling(
         let known = MODES.iter().find(|(key, _, _)| *key == member.key);
         match (known, member.value.truth()) {
             (_, None) => return Err(wrong(&file, "true or false", &member.value)),
-            // Several ways make a vector of several, one behind the other.
+            // Several poolings at once would concatenate their vectors.
             (Some((_, _, pooling)), Some(_)) if said.is_none() => said = Some(*pooling),
             (Some(_) | None, Some(_)) => return unsupported(&member.key, &member.value),
         }
@@ -206,7 +207,7 @@ fn pooling(
     }
 }
 
-/// The JSON file `below` a folder with its text; `None` if there is none.
+/// Parses the JSON file `below`, relative to `folder`; returns `None` if it does not exist.
 fn json(
     folder: &Path,
     below: &Path,

@@ -1,4 +1,4 @@
-//! One sequence of tokens.
+//! One sequence of tokens with its KV cache.
 
 use std::sync::Arc;
 
@@ -10,25 +10,26 @@ use crate::rotation::Rotation;
 use crate::sizes::MOST_TOKENS;
 use crate::source::Source;
 
-/// A sequence that a model goes on with.
+/// A sequence that a model continues.
 pub struct Session<'w> {
     model: Arc<Model<'w>>,
     cache: Cache,
     rotation: Rotation,
-    /// The text that an encoder-decoder has read, which forks share.
+    /// The encoder output of an encoder-decoder, shared by forks.
     source: Option<Arc<Source>>,
     capacity: usize,
-    /// Tokens seen.
+    /// Tokens in the cache.
     length: usize,
 }
 
 impl<'w> Session<'w> {
-    /// An empty sequence of at most `capacity` tokens. A model with a rotation of type `longrope` has its factors for long
-    /// sequences where the capacity is above its original context.
+    /// Creates an empty sequence of at most `capacity` tokens. A model with rotary scaling of type `longrope` uses its
+    /// factors for long sequences if the capacity exceeds its original context.
     ///
     /// # Errors
     ///
-    /// A model of an encoder, one of an encoder-decoder, which reads a text first, a capacity of 0 or beyond the model's context, no memory for the cache.
+    /// The model is an encoder, or an encoder-decoder, which needs an input for its encoder; the capacity is 0 or
+    /// exceeds the model's context; out of memory for the cache.
     pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
         if model.source().is_some() {
             let family = model.config().family.name();
@@ -37,12 +38,13 @@ impl<'w> Session<'w> {
         Session::with(model, None, capacity)
     }
 
-    /// An empty sequence of at most `capacity` tokens behind a text: an encoder-decoder reads its tokens once.
+    /// Encodes `text` with the encoder of an encoder-decoder, and creates an empty sequence of at most `capacity`
+    /// tokens.
     ///
     /// # Errors
     ///
-    /// A model that is no encoder-decoder, no token, one outside of the vocabulary, more than its encoder has positions, a
-    /// capacity of 0 or beyond the model's context, no memory.
+    /// The model is not an encoder-decoder; `text` is empty, has a token outside of the vocabulary, or more tokens than
+    /// the encoder has positions; the capacity is 0 or exceeds the model's context; out of memory.
     pub fn behind(
         model: Arc<Model<'w>>,
         text: &[u32],
@@ -52,13 +54,13 @@ impl<'w> Session<'w> {
         Session::with(model, Some(Arc::new(source)), capacity)
     }
 
-    /// An empty sequence of at most `capacity` tokens behind sound, of which `features` has each feature's number in every
-    /// frame: an encoder-decoder hears it once.
+    /// Encodes audio `features`, `[mel_bins, frames]`, with the encoder of an encoder-decoder, and creates an empty
+    /// sequence of at most `capacity` tokens.
     ///
     /// # Errors
     ///
-    /// A model that is no encoder-decoder, or reads something else, another number of features, a capacity of 0 or beyond the
-    /// model's context, no memory.
+    /// The model is not an encoder-decoder, or does not read audio; another number of features; the capacity is 0 or
+    /// exceeds the model's context; out of memory.
     pub fn behind_audio(
         model: Arc<Model<'w>>,
         features: &[f32],
@@ -82,7 +84,10 @@ impl<'w> Session<'w> {
             return Err(ModelError::Context { capacity, context });
         }
         if capacity == 0 {
-            return Err(ModelError::Empty);
+            return Err(ModelError::Capacity {
+                needed: 1,
+                capacity,
+            });
         }
         Ok(Session {
             cache: Cache::new(model.config(), capacity)?,
@@ -94,31 +99,31 @@ impl<'w> Session<'w> {
         })
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &Arc<Model<'w>> {
         &self.model
     }
 
-    /// Tokens seen so far.
+    /// Returns the number of tokens so far.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether no token was seen yet.
+    /// Returns whether the sequence has no tokens yet.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The most tokens that it may see.
+    /// Returns the maximal number of tokens.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Another sequence of the same tokens, which goes on independently.
+    /// Returns an independent copy of the sequence.
     ///
     /// # Errors
     ///
-    /// No memory for its cache.
+    /// Out of memory for the copied cache.
     pub fn fork(&self) -> Result<Session<'w>, ModelError> {
         Ok(Session {
             cache: self.cache.fork(self.length)?,
@@ -129,15 +134,15 @@ impl<'w> Session<'w> {
         })
     }
 
-    /// The bytes of the keys and values that it has room for.
+    /// Returns the size of the KV cache in bytes.
     pub fn cache_bytes(&self) -> u64 {
         self.cache.bytes()
     }
 
-    /// Forgets all tokens behind the first `length`, if there are any; how many are left.
+    /// Removes the tokens after the first `length`. Returns how many tokens are left.
     ///
-    /// These are `length` again, unless layers with a window have forgotten positions that it reaches from there: then none
-    /// is left. A sequence can always go back by 64 tokens.
+    /// All `length` tokens are left unless layers with a window have evicted positions that they would need again; then
+    /// the sequence is empty. Going back by at most 64 tokens always works.
     #[must_use = "none may be left"]
     pub fn truncate(&mut self, length: usize) -> usize {
         let kept = length.min(self.length);
@@ -145,27 +150,27 @@ impl<'w> Session<'w> {
         self.length
     }
 
-    /// Forgets all tokens.
+    /// Removes all tokens.
     pub fn clear(&mut self) {
         self.length = self.cache.truncate(0, self.length);
     }
 
-    /// Goes on with `tokens`; the logits behind the last one, a number for each token id.
+    /// Appends `tokens`. Returns the logits after the last one, a number per token of the vocabulary.
     ///
     /// # Errors
     ///
-    /// No token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was, or empty where there
-    /// was no memory and layers with a window have forgotten what it needs.
+    /// `tokens` is empty, has a token outside of the vocabulary or does not fit; out of memory. The sequence is then
+    /// unchanged, or empty if memory ran out and layers with a window have evicted positions that it needs.
     pub fn prefill(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
         let rows = self.extend(tokens, false)?;
         self.logits(&rows, 1)
     }
 
-    /// Goes on with `tokens`; the logits behind each of them, `[tokens, vocab_size]`.
+    /// Appends `tokens`. Returns the logits after each of them, `[tokens, vocab_size]`.
     ///
     /// # Errors
     ///
-    /// As [`prefill`](Session::prefill).
+    /// Those of [`prefill`](Session::prefill).
     pub fn prefill_all(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
         let rows = self.extend(tokens, true)?;
         let width = self.model.config().hidden_size;
@@ -173,16 +178,16 @@ impl<'w> Session<'w> {
         Ok(logits.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// Goes on with one token; the logits behind it.
+    /// Appends one token. Returns the logits after it.
     ///
     /// # Errors
     ///
-    /// As [`prefill`](Session::prefill).
+    /// Those of [`prefill`](Session::prefill).
     pub fn decode(&mut self, token: u32) -> Result<Vec<f32>, ModelError> {
         self.prefill(&[token])
     }
 
-    /// Runs `tokens` in passes; the last row of the last layer's output, or all.
+    /// Runs `tokens` in passes. Returns the last row of the last layer's output, or all rows if `all`.
     fn extend(&mut self, tokens: &[u32], all: bool) -> Result<Vec<f32>, ModelError> {
         let (capacity, needed) = (self.capacity, self.length + tokens.len());
         if tokens.is_empty() {

@@ -1,14 +1,13 @@
-//! The extents that parts are compiled for.
+//! Extents that the parts are compiled for.
 //!
-//! A pass takes as many tokens as the next larger extent, the last ones being padding, so that a few programs
-//! serve every sequence.
+//! The tokens of a pass are padded to the next supported extent, so that a few programs serve every sequence.
 
 use mind_irv2::Config;
 
-/// The most tokens of a pass.
+/// The maximal number of tokens of a pass.
 pub(crate) const MOST_TOKENS: usize = 256;
 
-/// The tokens that the parts of a pass of `tokens` are compiled for.
+/// Returns the number of tokens, at least `tokens`, that the parts of a pass are compiled for.
 pub(crate) fn pass_tokens(tokens: usize) -> usize {
     match tokens {
         0..=8 => tokens.next_power_of_two(),
@@ -16,35 +15,36 @@ pub(crate) fn pass_tokens(tokens: usize) -> usize {
     }
 }
 
-/// The rows of the cache that attention over `rows` is compiled for: a multiple of 64, at most an eighth more
-/// where there are many.
+/// Returns the number of cache rows, at least `rows`, that attention is compiled for: a multiple of 64, and at most an
+/// eighth more if there are many.
 pub(crate) fn seen_rows(rows: usize) -> usize {
     const LANES: usize = 64;
     let eighth = (rows.max(1).next_power_of_two() / 16).max(LANES);
     rows.max(1).next_multiple_of(eighth)
 }
 
-/// The rows that a cache for `capacity` tokens has: passes write, and attention reads, some more.
+/// Returns the rows of a cache for `capacity` tokens, which includes the padding that passes write and attention reads.
 pub(crate) fn cache_rows(capacity: usize) -> usize {
     seen_rows(capacity).max(capacity + 16)
 }
 
-/// Tokens that a sequence can always go back by where layers keep what their windows reach alone.
+/// Tokens that a sequence can always go back by although layers with a window evict old positions.
 const REWIND: usize = 64;
 
-/// Partial results of a sum: positions that are forgotten are a multiple of as many.
+/// Partial results of a sum: positions are evicted in multiples of this.
 const PARTIALS: usize = 64;
 
-/// The first position that layers with a window of `window` positions keep in a pass whose first token has position `first`.
+/// Returns the first position that layers with a window of `window` positions keep in a pass whose first token has
+/// position `first`.
 pub(crate) fn window_start(first: usize, window: usize) -> usize {
     let reached = (first + 1).saturating_sub(window.saturating_add(REWIND));
     reached - reached % PARTIALS
 }
 
-/// The rows that a layer with a window of `window` positions needs for any pass.
+/// Returns the rows that a layer with a window of `window` positions needs for any pass.
 pub(crate) fn window_rows(window: usize) -> usize {
     let rows = window.saturating_add(REWIND + PARTIALS + MOST_TOKENS);
-    // A window as wide as that is wider than any sequence.
+    // Such a window is wider than any sequence.
     if rows > 1 << 40 {
         rows
     } else {
@@ -52,8 +52,9 @@ pub(crate) fn window_rows(window: usize) -> usize {
     }
 }
 
-/// Bytes of the arrays of a pass of `tokens` over so many rows of the cache: two rows of the stream, of queries and
-/// of what attention gives, the mask and the logits; with experts five rows of the stream more, and their shares.
+/// Returns the bytes of the arrays of a pass of `tokens` over `seen` rows of the cache: two rows of the residual
+/// stream, of queries and of attention results, the mask and the logits; with experts, five more rows of the stream and
+/// the expert weights.
 pub(crate) fn array_bytes(config: &Config, tokens: usize, seen: usize) -> u64 {
     let experts = config
         .experts

@@ -1,4 +1,4 @@
-//! What a decoder knows of the text that its encoder has read.
+//! Cross-attention keys and values of an encoder-decoder.
 
 use mind_irv2::graph::parts::MASKED;
 
@@ -7,24 +7,25 @@ use crate::error::ModelError;
 use crate::model::{Model, Stage};
 use crate::sizes::{MOST_TOKENS, pass_tokens, seen_rows};
 
-/// Keys and values of what an encoder says of a text, for each layer of its decoder. They are made once.
+/// Cross-attention keys and values of the encoder output, for each layer of the decoder. They are computed once per
+/// input.
 pub(crate) struct Source {
-    /// Keys, then values, of a layer after the other: `[seen, kv_heads, head_dim]` each.
+    /// For each layer its keys, then its values, `[seen, kv_heads, head_dim]` each.
     elements: Vec<f32>,
-    /// Tokens of the text.
+    /// Rows of the encoder output.
     count: usize,
-    /// Rows that attention is compiled for; those behind the text are zeros.
+    /// Rows that attention is compiled for; those from `count` on are zeros.
     seen: usize,
     width: usize,
 }
 
 impl Source {
-    /// Reads the text of `tokens`.
+    /// Runs the encoder on `tokens`.
     ///
     /// # Errors
     ///
-    /// A model without an encoder in front of it, no token, one outside of the vocabulary, more than the encoder has positions,
-    /// no memory.
+    /// The model is not an encoder-decoder; `tokens` is empty, has a token outside of the vocabulary or more tokens
+    /// than the encoder has positions; out of memory.
     pub(crate) fn read(model: &Model<'_>, tokens: &[u32]) -> Result<Source, ModelError> {
         let config = model.config();
         let Some(encoder) = model.source() else {
@@ -35,11 +36,11 @@ impl Source {
         Source::of(model, &said.hidden)
     }
 
-    /// Reads sound, as [`Encoder::run_audio`] takes it.
+    /// Runs the encoder on audio features, as [`Encoder::run_audio`] takes them.
     ///
     /// # Errors
     ///
-    /// A model without an encoder in front of it, one that reads something else, another number of features, no memory.
+    /// The model is not an encoder-decoder, or does not read audio; another number of features; out of memory.
     pub(crate) fn hear(model: &Model<'_>, features: &[f32]) -> Result<Source, ModelError> {
         let Some(encoder) = model.source() else {
             let family = model.config().family.name();
@@ -49,7 +50,7 @@ impl Source {
         Source::of(model, &said.hidden)
     }
 
-    /// The keys and values of what an encoder says.
+    /// Computes the keys and values of the encoder output.
     fn of(model: &Model<'_>, said: &[f32]) -> Result<Source, ModelError> {
         let config = model.config();
         let (count, width) = (said.len() / config.hidden_size, config.kv_width());
@@ -81,19 +82,20 @@ impl Source {
         })
     }
 
-    /// Rows that attention is compiled for.
+    /// Returns the rows that attention is compiled for.
     pub(crate) fn seen(&self) -> usize {
         self.seen
     }
 
-    /// The keys and the values of a layer.
+    /// Returns the keys and the values of a layer.
     pub(crate) fn rows(&self, layer: usize) -> [&[f32]; 2] {
         let half = self.seen * self.width;
         let (keys, values) = self.elements[2 * layer * half..][..2 * half].split_at(half);
         [keys, values]
     }
 
-    /// 0 where there is text, and [`MASKED`] behind it, for each of `tokens` queries: `[tokens, seen]`.
+    /// Returns the attention mask for `tokens` queries, `[tokens, seen]`: 0 for rows of the encoder output, and
+    /// [`MASKED`] for padding.
     pub(crate) fn mask(&self, tokens: usize) -> Vec<f32> {
         let mut mask = vec![MASKED; tokens * self.seen];
         for row in mask.chunks_exact_mut(self.seen) {

@@ -1,4 +1,4 @@
-//! What the files of a model that hears say: how sound becomes features, and what a decoder starts from.
+//! Configuration of speech models: feature extraction and decoder prompt.
 
 use mind_irv2::Audio;
 use mind_json::Value;
@@ -13,42 +13,42 @@ use crate::sound::Spectrogram;
 use crate::suppressed::Suppressed;
 use crate::text_files::TextFiles;
 
-/// The language and the task of a transcription, where the files of the model do not say them.
+/// Language and task of a transcription. They override the files of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hearing<'t> {
-    /// The language that is spoken, such as `en` or `english`.
+    /// The spoken language, for example `en` or `english`.
     pub language: Option<&'t str>,
-    /// What becomes of what is said, such as `transcribe` or `translate`.
+    /// The task, for example `transcribe` or `translate`.
     pub task: Option<&'t str>,
 }
 
-/// What the decoder of a model that hears starts from.
+/// The decoder prompt of a speech model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Speech {
     start: u32,
     language: Language,
-    /// What follows the language.
+    /// The tokens after the language.
     behind: Vec<u32>,
     /// Tokens that are never drawn.
     pub suppressed: Suppressed,
 }
 
-/// The token of the language that is spoken.
+/// The language token of the prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Language {
-    /// This one, or none.
+    /// A fixed token, or none.
     Known(Option<u32>),
     /// The most likely one of these.
     AmongThese(Vec<u32>),
 }
 
 impl Speech {
-    /// The tokens that the decoder starts from. Where no file says the language, it is the one that the model finds most
-    /// likely behind the first token; `session` is empty, and is so again.
+    /// Returns the decoder prompt. If no language is given, it is detected: the language token with the largest logit
+    /// after the start token is used. `session` must be empty, and is empty afterwards.
     ///
     /// # Errors
     ///
-    /// A token outside of the vocabulary, no memory.
+    /// A token is outside of the vocabulary; out of memory.
     pub fn tokens(&self, session: &mut Session<'_>) -> Result<Vec<u32>, ModelError> {
         let language = match &self.language {
             Language::Known(own) => *own,
@@ -71,7 +71,7 @@ impl Speech {
         Ok(tokens)
     }
 
-    /// How many tokens the decoder starts from.
+    /// Returns the number of tokens of the decoder prompt.
     pub fn count(&self) -> usize {
         let language = match self.language {
             Language::Known(None) => 0,
@@ -81,36 +81,35 @@ impl Speech {
     }
 }
 
-/// Keys of `generation_config.json` with which `generate` draws otherwise, and why they are not supported.
+/// Keys of `generation_config.json` that change how `generate` draws tokens, with the reason why they are not
+/// supported.
 const REFUSED: [(&str, &str); 6] = [
-    ("return_timestamps", "texts have no times"),
-    ("return_token_timestamps", "texts have no times"),
-    (
-        "no_speech_threshold",
-        "what is silent is drawn as all else is",
-    ),
+    ("return_timestamps", "timestamps are not generated"),
+    ("return_token_timestamps", "timestamps are not generated"),
+    ("no_speech_threshold", "silence is transcribed like speech"),
     (
         "logprob_threshold",
-        "a text is drawn once, however likely it is",
+        "a text is generated once, however unlikely it is",
     ),
     (
         "compression_ratio_threshold",
-        "a text is drawn once, however often it repeats itself",
+        "a text is generated once, however often it repeats itself",
     ),
     (
         "condition_on_prev_tokens",
-        "no piece of sound is in front of another one",
+        "every clip is transcribed on its own",
     ),
 ];
 
 impl TextFiles<'_> {
-    /// What the decoder of a model that hears starts from, as `generate` of the reference does without times:
-    /// `decoder_start_token_id`, the token of the language, that of the task, and `no_timestamps_token_id`. Without a language
-    /// and a task those of `forced_decoder_ids` are between the first and the last one.
+    /// Returns the decoder prompt of a speech model, as `generate` of the reference builds it without timestamps:
+    /// `decoder_start_token_id`, the language token, the task token, and `no_timestamps_token_id`. Without a language
+    /// and a task, the tokens of `forced_decoder_ids` are used instead of those two.
     ///
     /// # Errors
     ///
-    /// A language or a task that the model does not have, values of another kind, keys with which times are drawn.
+    /// The model does not have the language or the task; a value has another type than its key requires; a key asks for
+    /// timestamps or another way of drawing.
     pub fn speech(&self, asked: Hearing<'_>) -> Result<Speech, FolderError> {
         let start = self.start()?;
         let config = self.config();
@@ -156,7 +155,7 @@ impl TextFiles<'_> {
             Some(word) => {
                 behind.push(Some(self.named("task", word, &tasks, |name| name == word)?));
             }
-            // Who names a language alone wants a text in it.
+            // If only a language is given, the task is transcription.
             None if says_language => {
                 let usual = tasks.iter().find(|(name, _)| *name == "transcribe");
                 behind.push(usual.map(|(_, token)| *token));
@@ -187,7 +186,7 @@ impl TextFiles<'_> {
         })
     }
 
-    /// The token of a language or a task that is called `word`.
+    /// Returns the token of the language or the task `word`.
     fn named(
         &self,
         what: &str,
@@ -208,12 +207,13 @@ impl TextFiles<'_> {
         })
     }
 
-    /// How sound becomes the features that the model reads: as `preprocessor_config.json` says, or the object
-    /// `feature_extractor` of `processor_config.json`, or else as for Whisper.
+    /// Returns the parameters of the features that the model reads: those of `preprocessor_config.json`, else of
+    /// `feature_extractor` of `processor_config.json`, else those of Whisper.
     ///
     /// # Errors
     ///
-    /// Another way of making features, values of another kind, and other numbers of features or frames than the model reads.
+    /// The feature extractor is not supported; a value has another type than its key requires; the numbers of features
+    /// or frames are not those the model reads.
     pub fn spectrogram(&self, audio: Audio) -> Result<Spectrogram, FolderError> {
         let usual = Spectrogram {
             mel_bins: audio.mel_bins,
@@ -246,7 +246,7 @@ impl TextFiles<'_> {
     }
 }
 
-/// What a file says of features.
+/// Returns the parameters of a feature extractor configuration.
 fn said(file: &Json, usual: Spectrogram) -> Result<Spectrogram, FolderError> {
     let key = "feature_extractor_type";
     if let Some(found) = file.get(key)
@@ -275,7 +275,7 @@ fn said(file: &Json, usual: Spectrogram) -> Result<Spectrogram, FolderError> {
     })
 }
 
-/// Refuses keys with which texts are drawn otherwise.
+/// Rejects keys that change how tokens are drawn.
 fn refuse(file: &Json) -> Result<(), FolderError> {
     for (key, reason) in REFUSED {
         let found = file.get(key);
@@ -286,7 +286,7 @@ fn refuse(file: &Json) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// The tokens of `forced_decoder_ids`, pairs of a place and a token, from the first place behind the start on.
+/// Returns the tokens of `forced_decoder_ids`, pairs of a position and a token, from position 1 on.
 fn forced_tokens(file: &Json, found: &Value) -> Result<Vec<Option<u32>>, FolderError> {
     let key = "forced_decoder_ids";
     let expected = "pairs of a place and a token, or `null`";
@@ -304,7 +304,7 @@ fn forced_tokens(file: &Json, found: &Value) -> Result<Vec<Option<u32>>, FolderE
     let pairs = found.elements().map(|all| all.iter().map(pair));
     let pairs: Option<Vec<_>> = pairs.and_then(Iterator::collect);
     let pairs = pairs.ok_or_else(|| file.wrong(key, found, expected))?;
-    // The reference passes over a list that begins elsewhere.
+    // The reference ignores a list that starts at another position.
     if pairs.first().is_none_or(|(place, _)| *place != 1) {
         return Ok(Vec::new());
     }

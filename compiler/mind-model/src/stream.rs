@@ -1,30 +1,30 @@
-//! Text of tokens as they come.
+//! Incremental decoding of tokens to text.
 
 use crate::text::{Text, TextError};
 
-/// The most tokens that text waits for: a character has four bytes, each a token at worst.
+/// The maximal number of tokens that are held back. A character has at most four bytes, and each byte may be a token.
 const MOST_PENDING: usize = 8;
 
-/// What stands in a decoded text for bytes that are no character.
+/// The character that decoders emit for incomplete UTF-8.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Turns tokens into pieces of text, of whole characters each, until one of some texts has come.
+/// Decodes tokens to pieces of whole characters, until a stop string occurs.
 ///
-/// The pieces are the text of all tokens up to that text.
+/// The concatenated pieces are the text of all tokens before the stop string.
 pub struct TextStream<'t> {
     text: &'t Text,
     stops: Vec<String>,
-    /// The tokens that text is decoded from: those of the last piece, then those without text yet.
+    /// The window of tokens that is decoded: those of the last piece, then the pending ones.
     tokens: Vec<u32>,
-    /// How many of them are of the last piece.
+    /// The number of tokens of the last piece.
     given: usize,
-    /// Text that may be the beginning of a stop.
+    /// Text that may be the beginning of a stop string.
     held: String,
     is_stopped: bool,
 }
 
 impl<'t> TextStream<'t> {
-    /// A stream that ends in front of the first of `stops`; empty ones do not count.
+    /// Creates a stream that ends before the first occurrence of one of `stops`. Empty stop strings are ignored.
     pub fn new(text: &'t Text, stops: &[String]) -> TextStream<'t> {
         let stops = stops.iter().filter(|stop| !stop.is_empty());
         TextStream {
@@ -37,17 +37,17 @@ impl<'t> TextStream<'t> {
         }
     }
 
-    /// Whether one of the texts that end the stream has come.
+    /// Returns whether a stop string has occurred.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped
     }
 
-    /// The text that is certain with one more token; empty while characters, or a text that may end the stream, are not
-    /// whole.
+    /// Adds a token and returns the text that is now final. It is empty while a character or a possible stop string is
+    /// incomplete.
     ///
     /// # Errors
     ///
-    /// Tokens that stand for no text.
+    /// The tokens cannot be decoded.
     pub fn push(&mut self, token: u32) -> Result<String, TextError> {
         if self.is_stopped {
             return Ok(String::new());
@@ -58,11 +58,11 @@ impl<'t> TextStream<'t> {
         Ok(self.certain())
     }
 
-    /// The rest of the text, behind the last token.
+    /// Returns the rest of the text after the last token.
     ///
     /// # Errors
     ///
-    /// Tokens that stand for no text.
+    /// The tokens cannot be decoded.
     pub fn finish(mut self) -> Result<String, TextError> {
         if self.is_stopped {
             return Ok(String::new());
@@ -73,9 +73,9 @@ impl<'t> TextStream<'t> {
         Ok(certain + &self.held)
     }
 
-    /// The text of the tokens that have none yet; empty where it ends within a character, unless `all` is asked for.
+    /// Returns the text of the pending tokens; empty if it ends within a character and `all` is not set.
     fn decoded(&mut self, all: bool) -> Result<String, TextError> {
-        // What a token stands for may depend on the one in front of it: a space is left out at the beginning.
+        // The text of a token may depend on the token before it: for example, a space is dropped at the beginning.
         let before = self.text.decode(&self.tokens[..self.given])?;
         let whole = self.text.decode(&self.tokens)?;
         let added = match whole.strip_prefix(before.as_str()) {
@@ -91,7 +91,8 @@ impl<'t> TextStream<'t> {
         Ok(added)
     }
 
-    /// Takes the held text that cannot belong to a stop, or all in front of one.
+    /// Removes and returns the part of the held text that is not the beginning of a stop string, or the part before a
+    /// complete one.
     fn certain(&mut self) -> String {
         let found = self.stops.iter().filter_map(|stop| self.held.find(stop));
         if let Some(at) = found.min() {
@@ -115,7 +116,7 @@ impl<'t> TextStream<'t> {
 mod tests {
     use super::*;
 
-    /// Tokens that are bytes of characters, and words with spaces.
+    /// A tokenizer with single bytes and words with spaces.
     fn bytes() -> Text {
         let json = r#"{
             "version": "1.0", "truncation": null, "padding": null, "added_tokens": [{"id": 6, "content": "<s>",
@@ -130,7 +131,7 @@ mod tests {
         Text::new(json.as_bytes()).expect("a tokenizer")
     }
 
-    /// The pieces of `tokens`, the rest last.
+    /// Returns the pieces of `tokens`, the rest last.
     fn pieces(tokens: &[u32], stops: &[&str]) -> Vec<String> {
         let text = bytes();
         let stops: Vec<String> = stops.iter().map(|&stop| stop.to_owned()).collect();
@@ -149,7 +150,7 @@ mod tests {
             pieces(&[0, 1, 2, 0, 1, 2], &[]),
             ["", "", "€", "", "", "€", ""]
         );
-        // Bytes that never become a character are given at the end, or when more are waiting than one has.
+        // Bytes that never form a character are emitted at the end, or once more are pending than a character has.
         assert_eq!(pieces(&[4, 0], &[]), ["b", "", "\u{fffd}"]);
         let many = pieces(&[0; 9], &[]);
         assert_eq!(many[..8].concat(), "\u{fffd}".repeat(8));
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn spaces_within_the_text_stay() {
-        // A special token has no text, so that the space behind it is still the first one.
+        // Special tokens have no text, so the space after one is still at the beginning.
         assert_eq!(pieces(&[6, 3, 3, 6, 3, 4], &[]).concat(), "a a ab");
         let text = bytes();
         assert_eq!(text.decode(&[6, 3, 3, 6, 3, 4]).expect("text"), "a a ab");
@@ -169,10 +170,10 @@ mod tests {
             pieces(&[3, 4, 3, 4, 4, 4], &["bb"]),
             ["a", "", "b a", "", "", "", ""]
         );
-        // What only begins like one is given when it turns out not to be, or at the end.
+        // A prefix of a stop string is emitted once it cannot be completed, or at the end.
         assert_eq!(pieces(&[3, 4, 3], &["bb"]), ["a", "", "b a", ""]);
         assert_eq!(pieces(&[3, 4], &["bb"]), ["a", "", "b"]);
-        // The first place counts, not the first text.
+        // The earliest occurrence counts, not the first stop string.
         assert_eq!(pieces(&[4, 4, 3, 4], &["ab", "b "]).concat(), "b");
         assert_eq!(pieces(&[4, 4], &[""]).concat(), "bb");
     }

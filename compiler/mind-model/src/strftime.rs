@@ -1,10 +1,10 @@
-//! Times as templates write them: the words of `strftime` in the C locale.
+//! Formatting of times with `strftime` in the C locale, for chat templates.
 
 use std::time::Duration;
 
 use mind_jinja::Error;
 
-/// A moment of UTC, in the calendar.
+/// A UTC time in the Gregorian calendar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Moment {
     year: i64,
@@ -14,7 +14,7 @@ struct Moment {
     day: usize,
     /// From 1.
     day_of_year: usize,
-    /// From 0, which is Sunday.
+    /// From 0 (Sunday).
     weekday: usize,
     second_of_day: usize,
 }
@@ -60,12 +60,12 @@ fn days_of_month(year: i64, month: usize) -> usize {
 }
 
 impl Moment {
-    /// The moment so long after the beginning of 1970; moments beyond the year 9999 are its end.
+    /// Returns the time `since` 1970-01-01; times after the year 9999 are clamped to its end.
     fn after_1970(since: Duration) -> Moment {
         const LAST: u64 = 253_402_300_799;
         let seconds = since.as_secs().min(LAST);
         let (mut days, second_of_day) = ((seconds / DAY) as usize, (seconds % DAY) as usize);
-        // 1970 began on a Thursday.
+        // 1970-01-01 was a Thursday.
         let weekday = (days + 4) % 7;
         let mut year = 1970;
         let length = |year: i64| if is_leap(year) { 366 } else { 365 };
@@ -89,7 +89,7 @@ impl Moment {
         }
     }
 
-    /// What a letter of a format stands for; `None` for one that is none.
+    /// Returns the text of a conversion specifier; `None` if it is unknown.
     fn word(self, letter: char) -> Option<String> {
         let Moment {
             year,
@@ -144,11 +144,11 @@ impl Moment {
     }
 }
 
-/// The moment so long after the beginning of 1970, in UTC, as `format` says.
+/// Formats the time `since` 1970-01-01 UTC.
 ///
 /// # Errors
 ///
-/// A letter behind `%` that stands for nothing.
+/// A conversion specifier is unknown.
 pub(crate) fn strftime(since: Duration, format: &str) -> Result<String, Error> {
     let moment = Moment::after_1970(since);
     let mut text = String::new();

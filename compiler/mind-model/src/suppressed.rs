@@ -1,18 +1,18 @@
-//! Tokens that are never drawn.
+//! Suppressed decoder tokens.
 
 use crate::error::ModelError;
 
 /// Tokens that are never drawn, whatever their logits are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Suppressed {
-    /// At every place.
+    /// Suppressed at every position.
     pub always: Vec<u32>,
-    /// At the first place.
+    /// Suppressed at the first position.
     pub first: Vec<u32>,
 }
 
 impl Suppressed {
-    /// Makes the logits of these tokens negative infinity, behind `drawn` tokens that were drawn.
+    /// Sets the logits of suppressed tokens to negative infinity, given the number of tokens drawn so far.
     pub fn apply(&self, drawn: usize, logits: &mut [f32]) {
         let first = if drawn == 0 {
             self.first.as_slice()
@@ -26,11 +26,11 @@ impl Suppressed {
         }
     }
 
-    /// Checks that the tokens are below the size of the vocabulary.
+    /// Checks that the tokens are in the vocabulary.
     ///
     /// # Errors
     ///
-    /// A token outside of the vocabulary.
+    /// A token is outside of the vocabulary.
     pub fn check(&self, vocab_size: usize) -> Result<(), ModelError> {
         let mut all = self.always.iter().chain(&self.first);
         match all.find(|&&token| token as usize >= vocab_size) {

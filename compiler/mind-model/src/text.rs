@@ -1,20 +1,20 @@
-//! Text as tokens, and back.
+//! Tokenizer of a model.
 
 use mind_driver::expected_panic;
 use mind_json::Limits;
 use tokenizers::{Encoding, Tokenizer};
 
-/// Why a text has no tokens, or tokens have no text.
+/// Why text cannot be tokenized, or tokens cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TextError {
-    /// A `tokenizer.json` that is none.
+    /// The `tokenizer.json` is invalid.
     #[error("tokenizer.json: {0}")]
     Tokenizer(String),
-    /// A text that the tokenizer refuses.
-    #[error("the prompt has no tokens: {0}")]
+    /// The tokenizer rejects the text.
+    #[error("the prompt cannot be tokenized: {0}")]
     Encode(String),
-    /// Tokens that stand for no text.
-    #[error("tokens without text: {0}")]
+    /// The tokens cannot be decoded.
+    #[error("the tokens cannot be decoded: {0}")]
     Decode(String),
 }
 
@@ -22,11 +22,11 @@ pub enum TextError {
 pub struct Text(Tokenizer);
 
 impl Text {
-    /// The tokenizer that a `tokenizer.json` describes, without the padding and the truncation that it may ask for.
+    /// Reads a `tokenizer.json`. Its padding and truncation are ignored.
     ///
     /// # Errors
     ///
-    /// It describes none.
+    /// The file is not a valid tokenizer.
     pub fn new(json: &[u8]) -> Result<Text, TextError> {
         let made = contained(|| {
             let mut tokenizer = Tokenizer::from_bytes(json).map_err(|why| why.to_string())?;
@@ -37,24 +37,24 @@ impl Text {
         });
         made.map(Text).map_err(|why| {
             let why = malformed(json).or(why);
-            TextError::Tokenizer(why.unwrap_or_else(|| "it describes no tokenizer".to_owned()))
+            TextError::Tokenizer(why.unwrap_or_else(|| "not a tokenizer".to_owned()))
         })
     }
 
-    /// The tokens of a text, with those that the tokenizer puts around it.
+    /// Returns the tokens of a text, with the special tokens that the tokenizer adds.
     ///
     /// # Errors
     ///
-    /// A text that it refuses.
+    /// The tokenizer rejects the text.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.tokens(text, true)
     }
 
-    /// The tokens of a text, with those that the tokenizer puts around it, and of which part of the text each is.
+    /// Returns the tokens of a text, with the special tokens that the tokenizer adds, and the token type of each.
     ///
     /// # Errors
     ///
-    /// A text that it refuses.
+    /// The tokenizer rejects the text.
     pub fn encode_kinds(&self, text: &str) -> Result<(Vec<u32>, Vec<u32>), TextError> {
         let encoding = self.encoded(text, true)?;
         Ok((
@@ -63,11 +63,11 @@ impl Text {
         ))
     }
 
-    /// The tokens of a text alone, which holds its special ones already, as chat templates write it.
+    /// Returns the tokens of a text without adding special tokens, because a chat template has already written them.
     ///
     /// # Errors
     ///
-    /// A text that it refuses.
+    /// The tokenizer rejects the text.
     pub fn encode_bare(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.tokens(text, false)
     }
@@ -82,27 +82,27 @@ impl Text {
         encoding.map_err(|why| TextError::Encode(why.unwrap_or_else(failed)))
     }
 
-    /// What the vocabulary has for a token, special or not.
+    /// Returns the vocabulary entry of a token, special or not.
     pub fn token(&self, id: u32) -> Option<String> {
         self.0.id_to_token(id)
     }
 
-    /// The text of tokens, special ones left out.
+    /// Returns the text of tokens without special ones.
     ///
     /// # Errors
     ///
-    /// Tokens that stand for no text.
+    /// The tokens cannot be decoded.
     pub fn decode(&self, tokens: &[u32]) -> Result<String, TextError> {
         let text = contained(|| self.0.decode(tokens, true).map_err(|why| why.to_string()));
         text.map_err(|why| TextError::Decode(why.unwrap_or_else(failed)))
     }
 }
 
-/// Runs a call of the library of tokenizers, which panics on some files that it does not expect.
+/// Calls the tokenizer library and catches panics, because it panics on some malformed files.
 ///
 /// # Errors
 ///
-/// What the library says; `None` if it panics.
+/// The library's error; `None` if it panicked.
 fn contained<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, Option<String>> {
     match expected_panic::catch(call) {
         Some(result) => result.map_err(Some),
@@ -114,7 +114,7 @@ fn failed() -> String {
     "tokenizer.json does not fit".to_owned()
 }
 
-/// Why a text is no JSON, and where; `None` if it is JSON.
+/// Returns why a text is not valid JSON, and where; `None` if it is valid.
 fn malformed(json: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(json) {
         Ok(text) => text,
@@ -153,7 +153,7 @@ mod tests {
     fn what_is_no_tokenizer_is_refused() {
         let refused = |json: &[u8]| Text::new(json).err().map(|why| why.to_string());
         assert!(refused(b"{}").is_some_and(|why| why.starts_with("tokenizer.json: ")));
-        // The library panics on a decoder that ends before it says which one it is.
+        // The library panics on a decoder that is truncated before its type.
         let cut = refused(b"{\n\"decoder\":{").expect("no tokenizer");
         assert!(cut.starts_with("tokenizer.json: line 2: "), "{cut}");
         let bytes = refused(b"{\"\xff\"}").expect("no tokenizer");

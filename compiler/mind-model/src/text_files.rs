@@ -1,4 +1,4 @@
-//! What the files of a model say of its text: tokens that end it, and how a conversation is written.
+//! Text configuration of a model: end-of-sequence tokens, forced tokens, class names and the chat template.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::forced::Forced;
 use crate::json_file::Json;
 use crate::text::Text;
 
-/// The keys of tokens that templates may write.
+/// The keys of special tokens that templates may use.
 const SPECIAL: [&str; 7] = [
     "bos_token",
     "eos_token",
@@ -25,35 +25,35 @@ const SPECIAL: [&str; 7] = [
     "mask_token",
 ];
 
-/// The keys of a GGUF header with tokens that templates may write, and what they call them.
+/// The names of special tokens in templates, with their keys in a GGUF header.
 const HEADER_SPECIAL: [(&str, &str); 3] = [
     ("bos_token", "tokenizer.ggml.bos_token_id"),
     ("eos_token", "tokenizer.ggml.eos_token_id"),
     ("pad_token", "tokenizer.ggml.padding_token_id"),
 ];
 
-/// The keys of a GGUF header with tokens that end a text.
+/// The keys of end-of-sequence tokens in a GGUF header.
 const HEADER_ENDS: [&str; 2] = ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"];
 
-/// The files about text in the folder of a model.
+/// The text-related files in the folder of a model.
 pub struct TextFiles<'f> {
     files: &'f Files,
-    /// The family of the model, which says what silent configurations mean.
+    /// The family of the model, which has the defaults of missing keys.
     family: Family,
     pub(crate) generation: Option<Json>,
     tokenizer: Option<Json>,
     template: Option<SourceFile>,
-    /// How sound becomes features.
+    /// The configuration of the audio feature extractor.
     pub(crate) extractor: Option<Json>,
 }
 
 impl<'f> TextFiles<'f> {
-    /// Reads `generation_config.json`, `tokenizer_config.json`, `chat_template.jinja` and `preprocessor_config.json` or
-    /// `processor_config.json` where they are.
+    /// Reads `generation_config.json`, `tokenizer_config.json`, `chat_template.jinja`, and `preprocessor_config.json`
+    /// or `processor_config.json`, as far as they exist.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or is no JSON.
+    /// A file cannot be read or is not valid JSON.
     pub fn open(
         files: &'f Files,
         family: Family,
@@ -89,22 +89,22 @@ impl<'f> TextFiles<'f> {
         })
     }
 
-    /// The folder of the model.
+    /// Returns the folder of the model.
     pub(crate) fn folder(&self) -> &Path {
         self.files.folder()
     }
 
-    /// `config.json`, which was read before; `None` of a GGUF file, which has none.
+    /// Returns `config.json`, which was read before; `None` for a GGUF file.
     pub(crate) fn config(&self) -> Option<Json> {
         Json::parse(self.files.config.clone()).ok()
     }
 
-    /// The tokens that end a text: those of `generation_config.json`, else of `config.json`, else of a GGUF header, else of the
-    /// family.
+    /// Returns the end-of-sequence tokens: those of `generation_config.json`, else of `config.json`, else of a GGUF
+    /// header, else of the family.
     ///
     /// # Errors
     ///
-    /// A value that is no token id.
+    /// A value is not a token id.
     pub fn ends(&self) -> Result<Vec<u32>, FolderError> {
         if let Some(generation) = &self.generation
             && let Some(ends) = generation.ends()?
@@ -130,12 +130,12 @@ impl<'f> TextFiles<'f> {
         Ok(ids.filter_map(|id| u32::try_from(id).ok()).collect())
     }
 
-    /// The tokens that an encoder-decoder draws whatever their logits are: `forced_bos_token_id` and `forced_eos_token_id` of
-    /// `generation_config.json` or, where there is no such file, of `config.json`, else of the family.
+    /// Returns the forced tokens of an encoder-decoder: `forced_bos_token_id` and `forced_eos_token_id` of
+    /// `generation_config.json` or, if that file does not exist, of `config.json`, else of the family.
     ///
     /// # Errors
     ///
-    /// A value that is no token id.
+    /// A value is not a token id.
     pub fn forced(&self) -> Result<Forced, FolderError> {
         let config = self.config();
         let token = |key: &str| match (&self.generation, &config) {
@@ -149,12 +149,12 @@ impl<'f> TextFiles<'f> {
         })
     }
 
-    /// The token that the decoder of an encoder-decoder starts from: `decoder_start_token_id` of `generation_config.json`, else
-    /// of `config.json`, else of the family, else their `bos_token_id`.
+    /// Returns the start token of an encoder-decoder's decoder: `decoder_start_token_id` of `generation_config.json`,
+    /// else of `config.json`, else of the family; otherwise `bos_token_id` of the same sources.
     ///
     /// # Errors
     ///
-    /// A value that is no token id; no file says it.
+    /// A value is not a token id; no source has the token.
     pub fn start(&self) -> Result<u32, FolderError> {
         let config = self.config();
         for key in ["decoder_start_token_id", "bos_token_id"] {
@@ -171,11 +171,12 @@ impl<'f> TextFiles<'f> {
         Err(FolderError::NoStart { path })
     }
 
-    /// The names of `count` classes, in the order of their numbers: those of `id2label` of `config.json`, else the numbers.
+    /// Returns the names of `count` classes by number, from `id2label` of `config.json`. Classes without a name are
+    /// called by their number.
     ///
     /// # Errors
     ///
-    /// A name that is no text.
+    /// A name is not a string.
     pub fn labels(&self, count: usize) -> Result<Vec<String>, FolderError> {
         let config = self.config();
         let names = config.as_ref().and_then(|own| own.below("id2label"));
@@ -195,13 +196,13 @@ impl<'f> TextFiles<'f> {
         (0..count).map(name).collect()
     }
 
-    /// How a conversation is written: `chat_template.jinja`, else `chat_template` of `tokenizer_config.json`, the one
-    /// called `default` if there are several, else `tokenizer.chat_template` of a GGUF header. `text` has the special
-    /// tokens that a GGUF header names by their ids.
+    /// Returns the chat template: `chat_template.jinja`, else `chat_template` of `tokenizer_config.json` (the one
+    /// called `default` if there are several), else `tokenizer.chat_template` of a GGUF header. `text` decodes the
+    /// special tokens that a GGUF header has as ids.
     ///
     /// # Errors
     ///
-    /// There is none, or one that cannot be parsed.
+    /// The template is missing, or cannot be parsed.
     pub fn template(&self, text: &Text) -> Result<ChatTemplate, FolderError> {
         let tokens = self.special_tokens(text)?;
         if let Some(file) = &self.template {
@@ -241,7 +242,7 @@ impl<'f> TextFiles<'f> {
         ChatTemplate::new(SourceFile::new(name, source), tokens)
     }
 
-    /// The special tokens by the names that templates have for them.
+    /// Returns the special tokens with their names in templates.
     fn special_tokens(&self, text: &Text) -> Result<Vec<(&'static str, String)>, FolderError> {
         let mut tokens = Vec::new();
         if let Some(config) = &self.tokenizer {

@@ -1,25 +1,25 @@
-//! Where weights come from.
+//! Sources of weights.
 
 use std::borrow::Cow;
 
 use mind_irv2::graph::quant_format;
 use mind_weights::{DecodeError, WeightType, decode_blocks};
 
-/// The weights of a model, by their names in the plan of its family and the layer they belong to; none for what the
-/// whole model has once. `token_emb` is the table of embeddings, `pos_emb` that of positions.
+/// The weights of a model, by their names in the plan of its family and their layer, which is `None` for weights that
+/// the model has once. For example, `token_emb` is the token embedding table and `pos_emb` the position table.
 pub trait Weights: Send + Sync {
-    /// How [`weight`](Weights::weight) gives its numbers.
+    /// Returns the storage type that [`weight`](Weights::weight) provides.
     ///
     /// # Errors
     ///
-    /// There is no such weight.
+    /// The weight is missing.
     fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError>;
 
-    /// A weight of this shape, row-major.
+    /// Returns a weight of this shape, row-major.
     ///
     /// # Errors
     ///
-    /// There is none, it has another shape, it cannot be read.
+    /// The weight is missing, has another shape, or cannot be read.
     fn weight(
         &self,
         name: &str,
@@ -27,8 +27,8 @@ pub trait Weights: Send + Sync {
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError>;
 
-    /// A matrix of an expert of `layer`, of this shape, row-major. Those of all experts are stored as
-    /// [`stored_as`](Weights::stored_as) says.
+    /// Returns a matrix of an expert of `layer`, of this shape, row-major. All experts have the same storage type, that
+    /// of [`stored_as`](Weights::stored_as).
     ///
     /// # Errors
     ///
@@ -41,32 +41,32 @@ pub trait Weights: Send + Sync {
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError>;
 
-    /// Writes a row of a table, `[rows, row.len()]`, as `f32`.
+    /// Decodes a row of a table, `[rows, row.len()]`, to `row`.
     ///
     /// # Errors
     ///
     /// Those of [`weight`](Weights::weight).
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError>;
 
-    /// Hears that weights given before have been packed: memory behind them may be given back.
+    /// Called once the weights provided so far have been packed; their memory may be released.
     fn release(&self) {}
 }
 
 /// The elements of a weight.
 #[derive(Clone, Debug)]
 pub struct Stored<'w> {
-    /// How numbers are stored.
+    /// The storage type.
     pub weight_type: WeightType,
     /// Row-major, little-endian; blocks of quantised types run along rows.
     pub bytes: Cow<'w, [u8]>,
 }
 
 impl<'w> Stored<'w> {
-    /// The elements as those of the dtype that modules declare: quantised ones as `f32`.
+    /// Returns the elements in the dtype that modules declare: quantised ones are dequantised to `f32`.
     ///
     /// # Errors
     ///
-    /// Bytes that are no whole number of blocks.
+    /// The bytes are not a whole number of blocks.
     pub(crate) fn plain(self) -> Result<Cow<'w, [u8]>, DecodeError> {
         if quant_format(self.weight_type).is_none() {
             return Ok(self.bytes);
@@ -79,15 +79,15 @@ impl<'w> Stored<'w> {
     }
 }
 
-/// Why there is no such weight.
+/// Why a weight cannot be provided.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name}: {reason}", name = called(.name, *.layer))]
 pub struct WeightError {
-    /// What it is called.
+    /// The name of the weight.
     pub name: String,
-    /// The layer it belongs to, if to one.
+    /// The layer, if the weight belongs to one.
     pub layer: Option<usize>,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Elements in other files than the model's own.
+//! External data: elements of tensors in other files than the model.
 
 use mind_convert::Refusal;
 use mind_diag::Code;
@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 
 use crate::proto::{StringStringEntryProto, TensorProto};
 
-/// The files beside a model by the names that it gives them: their bytes, or why they could not be opened.
+/// The contents of external files by the names in the model, or why they could not be opened.
 pub type Files = FxHashMap<String, Result<Bytes, String>>;
 
-/// The names of the files that hold elements of a model, below its folder, each once. Names that lead out of the folder
-/// are left out; the tensors that give them are refused when the model is read.
+/// Returns the names of the external files of a model, relative to its folder, without duplicates. Names that lead out
+/// of the folder are dropped, because reading the model refuses their tensors anyway.
 pub fn files(model: &[u8]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let Ok(model) = ModelOutline::decode(model) else {
@@ -43,7 +43,7 @@ pub fn files(model: &[u8]) -> Vec<String> {
     names
 }
 
-/// The messages of a model as far as they say where elements are, so that looking for files copies no elements.
+/// A partial decoding of the model that finds external files without copying elements.
 #[derive(Clone, PartialEq, Message)]
 struct ModelOutline {
     #[prost(message, optional, tag = "7")]
@@ -86,7 +86,7 @@ struct TensorOutline {
     external_data: Vec<StringStringEntryProto>,
 }
 
-/// Whether the elements of a tensor are in another file.
+/// Returns whether the elements of a tensor are in an external file.
 pub(crate) fn is_external(tensor: &TensorProto) -> bool {
     tensor.data_location == EXTERNAL || !tensor.external_data.is_empty()
 }
@@ -97,7 +97,7 @@ const EXTERNAL: i32 = 1;
 struct Range<'a> {
     file: &'a str,
     offset: u64,
-    /// To the end of the file if it is left out.
+    /// `None` extends the range to the end of the file.
     length: Option<u64>,
 }
 
@@ -131,16 +131,16 @@ impl Range<'_> {
     }
 }
 
-/// Whether a path may be one to outside of the folder, on any system.
+/// Returns whether a path may lead out of the folder on any operating system.
 fn leaves(path: &str) -> bool {
     path.contains(['\\', ':', '\0']) || path.split('/').any(|part| matches!(part, "" | "." | ".."))
 }
 
-/// The bytes of a tensor that are in another file, `wanted` of them.
+/// Returns the `wanted` bytes of a tensor from an external file.
 ///
 /// # Errors
 ///
-/// A path that leads out of the folder, a file that is not there, a range that is not in it or has another length.
+/// A path that leads out of the folder, a missing file, or a range that is out of bounds or has another length.
 pub(crate) fn external(tensor: &TensorProto, wanted: u64, files: &Files) -> Result<Bytes, Refusal> {
     let range = Range::of(&tensor.external_data)?;
     let name = range.file;

@@ -7,16 +7,16 @@ use mind_ir::interface::{Feature, Interface, MetadataKey};
 
 use crate::proto::{ModelProto, StringStringEntryProto, ValueInfoProto};
 
-/// The property that names the author.
+/// The metadata key of the author.
 const AUTHOR: &str = "model_author";
 
-/// The property that names the license.
+/// The metadata key of the license.
 const LICENSE: &str = "model_license";
 
-/// The property of a version that is not a number, as `model_version` is.
+/// The metadata key of a version that is not a number, which the field `model_version` requires.
 const VERSION: &str = "model_version";
 
-/// The interface of the module that a model is.
+/// Returns the interface of a model's module.
 pub(crate) fn interface(model: &ModelProto) -> Interface {
     let mut own = Interface::default();
     let mut insert = |key: MetadataKey, value: &str| {
@@ -48,7 +48,7 @@ pub(crate) fn interface(model: &ModelProto) -> Interface {
         own.inputs.insert(input.name.clone(), feature);
     }
     for (at, output) in graph.output.iter().enumerate() {
-        // A value that is an output twice has one name, which only one of the two can have.
+        // A value that is two outputs has one name, which only one of them can keep.
         let is_free = !output.name.is_empty() && own.output_position(&output.name).is_none();
         let entry = own.output_mut(at);
         entry.name = is_free.then(|| output.name.clone());
@@ -57,7 +57,7 @@ pub(crate) fn interface(model: &ModelProto) -> Interface {
     own
 }
 
-/// Writes the interface of a module into the model that was made of it.
+/// Writes the interface of a module to the exported model.
 pub(crate) fn describe(g: &Graph, model: &mut ModelProto) {
     let own = &g.interface;
     let mut property = |key: &str, value: &str| {

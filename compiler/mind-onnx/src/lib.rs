@@ -1,9 +1,9 @@
-//! ONNX models as modules of core.
+//! Importer and exporter of ONNX models.
 //!
-//! `proto.rs` has the messages of the format, `tensor.rs` the elements in them and `files.rs` those beside them;
-//! `operators/` has a row for each operator, one file a family; `import/` walks a graph, folds what it does with shapes
-//! and gathers what cannot be imported in the report of `mind-convert`. `export/` is the way back: what each op of core is in ONNX, one
-//! file a family.
+//! `proto.rs` has the messages of the format, `tensor.rs` decodes elements, and `files.rs` reads external data.
+//! `operators/` has a table row for each operator, with one file for each family. `import/` walks a graph, folds shape
+//! arithmetic, and collects everything that cannot be imported in the report of `mind-convert`. `export/` is the
+//! reverse: it has a row for each core op, with one file for each family.
 
 mod export;
 mod files;

@@ -1,22 +1,22 @@
-//! The options of an import.
+//! Options of an import.
 
 use mind_ir::tensor::Tensor;
 use rustc_hash::FxHashMap;
 
 use crate::files::Files;
 
-/// The options of an import.
+/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The extents of dimensions that the model names, by their names in the model or in the module.
+    /// The extents of symbolic dimensions, by their names in the model or in the module.
     pub dims: FxHashMap<String, i64>,
-    /// The shapes of the arrays that inputs are given, which close the other open dimensions of these.
+    /// The shapes of the arrays bound to inputs, which fix the remaining symbolic dimensions of these inputs.
     pub shapes: FxHashMap<String, Vec<usize>>,
-    /// Inputs that are constants.
+    /// Constant values of inputs.
     pub bound: FxHashMap<String, Tensor>,
-    /// Whether products of numbers that integers stand for stay products of floats. If not, products and convolutions of
-    /// dequantised bytes become exact sums of products of the bytes, times their scales.
+    /// Whether products of dequantised operands stay float products. By default, products and convolutions of
+    /// dequantised bytes become exact integer products, scaled afterwards.
     pub keeps_dequantized: bool,
-    /// The files beside the model that [`crate::files`] names.
+    /// The external files that [`crate::files`] lists.
     pub files: Files,
 }

@@ -1,6 +1,6 @@
-//! The messages of ONNX (`onnx.proto3`) that a model for inference needs, with their published field numbers.
+//! Messages of ONNX (`onnx.proto3`) that a model for inference needs, with their published field numbers.
 //!
-//! Bytes are ranges of the file: decoding a mapped file copies no weights.
+//! Byte fields are slices of the file, because decoding a mapped file must not copy weights.
 
 #![allow(
     missing_docs,
@@ -168,12 +168,12 @@ pub struct ValueInfoProto {
     pub doc_string: String,
 }
 
-/// A type that is no tensor's has no `tensor_type`.
+/// A type. Only tensor types have a `tensor_type`.
 #[derive(Clone, PartialEq, Message)]
 pub struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
-    /// Its content is not read, nor that of the types below.
+    /// The contents of this field and the fields below are not decoded.
     #[prost(message, optional, tag = "4")]
     pub sequence_type: Option<()>,
     #[prost(message, optional, tag = "5")]

@@ -1,4 +1,4 @@
-//! From the bytes of a file to a module.
+//! Entry points: file to module.
 
 use mind_convert::Imported;
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
@@ -10,25 +10,25 @@ use crate::import::import as import_model;
 use crate::options::ImportOptions;
 use crate::proto::ModelProto;
 
-/// The versions of the format that are read.
+/// The supported versions of the format.
 const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
 
-/// The module that [`import`] makes, without its warnings.
+/// Imports a model as [`import`] does, and drops the warnings.
 ///
 /// # Errors
 ///
-/// Those of [`import`].
+/// As [`import`].
 pub fn read(bytes: Bytes, options: &ImportOptions) -> Result<Graph, Diagnostics> {
     Ok(import(bytes, options)?.module)
 }
 
-/// The module that a model is. Its inputs are those of the model that no initialiser has, its outputs are in the order of
-/// the model's.
+/// Imports a model. The inputs of the module are those inputs of the model without an initialiser, and its outputs have
+/// the order of the model's.
 ///
 /// # Errors
 ///
-/// Bytes that are no model, a version that is not supported, and everything of the model that cannot be imported: an
-/// error for each operator and reason, with the number of nodes and the first of them.
+/// Bytes that are not a model, an unsupported version, and everything that cannot be imported: one error for each
+/// operator and reason, with the number of such nodes and the first of them.
 ///
 /// Source: ONNX IR specification.
 pub fn import(bytes: Bytes, options: &ImportOptions) -> Result<Imported, Diagnostics> {
@@ -48,7 +48,8 @@ pub fn import(bytes: Bytes, options: &ImportOptions) -> Result<Imported, Diagnos
     import_model(&model, options)
 }
 
-/// Whether bytes may be a model: the first field is the version of the format, as every writer orders them.
+/// Returns whether bytes may be a model, because their first field is the version of the format, as all writers order
+/// the fields.
 pub fn is_model(bytes: &[u8]) -> bool {
     matches!(bytes, [0x08, version, ..] if IR_VERSIONS.contains(&i64::from(*version)))
 }

@@ -1,4 +1,4 @@
-//! Tensors of a model: their element types, and their bytes in row-major, little-endian order.
+//! Tensors of a model: element types and row-major, little-endian bytes.
 
 use mind_convert::Refusal;
 use mind_ir::ValueId;
@@ -11,7 +11,7 @@ use prost::bytes::Bytes;
 use crate::files::{Files, external, is_external};
 use crate::proto::TensorProto;
 
-/// The element types of ONNX that core has, by their numbers.
+/// The ONNX element types that core has, by number.
 const ELEMENT_TYPES: &[(i32, DType)] = &[
     (1, DType::F32),
     (2, DType::U8),
@@ -46,11 +46,11 @@ const OTHER_TYPES: &[(i32, &str)] = &[
     (26, "int2"),
 ];
 
-/// The dtype of an element type.
+/// Returns the dtype of an element type.
 ///
 /// # Errors
 ///
-/// One that core does not have.
+/// An element type that core does not have.
 pub(crate) fn dtype(element: i64) -> Result<DType, Refusal> {
     let same = |number: i32| i64::from(number) == element;
     if let Some((_, dtype)) = ELEMENT_TYPES.iter().find(|(number, _)| same(*number)) {
@@ -63,14 +63,14 @@ pub(crate) fn dtype(element: i64) -> Result<DType, Refusal> {
     Err(Refusal::dtype("the tensor".to_owned(), found, expected))
 }
 
-/// The element type of a dtype.
+/// Returns the element type of a dtype.
 pub(crate) fn element_type(dtype: DType) -> i32 {
     let mut types = ELEMENT_TYPES.iter();
     let own = types.find(|(_, own)| *own == dtype);
     own.expect("every dtype of core has an element type").0
 }
 
-/// A tensor whose elements are known, without a copy of them where the file has them as bytes.
+/// A tensor with known elements, which are slices of the file where possible.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     pub dtype: DType,
@@ -80,7 +80,7 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
-    /// The elements of `tensor`.
+    /// Returns the constant of `tensor`.
     pub fn of(tensor: &Tensor) -> Constant {
         Constant {
             dtype: tensor.dtype(),
@@ -89,12 +89,12 @@ impl Constant {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The elements as a tensor.
+    /// Returns the elements as a tensor.
     pub fn tensor(&self) -> Tensor {
         let elements = Buffer::from_shared(self.dtype, self.bytes.clone());
         Tensor::new(self.shape.clone(), elements)
@@ -118,12 +118,12 @@ impl Constant {
     }
 }
 
-/// The elements of an initialiser or an attribute.
+/// Decodes an initialiser or an attribute.
 ///
 /// # Errors
 ///
-/// An element type that core does not have, elements in a file that is not among `files`, a negative dimension, more or
-/// fewer elements than the dimensions say.
+/// An element type that core does not have, a file that is not among `files`, a negative dimension, or a number of
+/// elements that does not match the dimensions.
 pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, Refusal> {
     let dtype = dtype(i64::from(proto.data_type))?;
     let extents = proto.dims.iter().map(|&dim| usize::try_from(dim).ok());
@@ -164,8 +164,8 @@ pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, R
     })
 }
 
-/// The bytes of elements that are stored in a list of numbers. Which list, and how narrow numbers stand in it, is
-/// fixed for each element type.
+/// Returns the bytes of elements that are stored in a repeated field. The element type decides which field that is, and
+/// how narrow numbers are stored in it.
 fn typed_bytes(proto: &TensorProto, dtype: DType) -> Vec<u8> {
     fn all<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
         let mut all = Vec::with_capacity(list.len() * N);

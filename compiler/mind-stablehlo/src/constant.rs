@@ -1,4 +1,4 @@
-//! Tensors whose elements are known, and what a text says about them.
+//! Tensors with known elements, and their decoding from text.
 
 use mind_convert::{Refusal, converted};
 use mind_diag::Code;
@@ -9,7 +9,7 @@ use mind_ir::types::{DType, DTypeClass, Dim, TensorType};
 
 use crate::text::{Dense, Elements, Module, TensorText};
 
-/// The element types of MLIR that core has.
+/// The MLIR element types that core has.
 const ELEMENT_TYPES: &[(&str, DType)] = &[
     ("bf16", DType::BF16),
     ("f16", DType::F16),
@@ -26,11 +26,11 @@ const ELEMENT_TYPES: &[(&str, DType)] = &[
     ("ui64", DType::U64),
 ];
 
-/// The dtype of an element type.
+/// Returns the dtype of an element type.
 ///
 /// # Errors
 ///
-/// One that core does not have.
+/// An element type that core does not have.
 pub(crate) fn dtype(element: &str) -> Result<DType, Refusal> {
     let found = ELEMENT_TYPES.iter().find(|(name, _)| *name == element);
     found.map(|(_, dtype)| *dtype).ok_or_else(|| {
@@ -41,11 +41,11 @@ pub(crate) fn dtype(element: &str) -> Result<DType, Refusal> {
     })
 }
 
-/// A tensor whose elements are known.
+/// A tensor with known elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     pub shape: Vec<i64>,
-    /// The elements; one of rank 0 for all if it is a splat.
+    /// The elements; a tensor of rank 0 if all are equal (a splat).
     pub elements: Tensor,
 }
 
@@ -67,7 +67,7 @@ impl Constant {
         TensorType::new(self.dtype(), dims)
     }
 
-    /// The number of elements; `None` above what a number holds.
+    /// Returns the number of elements; `None` on overflow.
     pub fn count(&self) -> Option<usize> {
         let mut extents = self.shape.iter();
         let count = extents.try_fold(1i64, |n, &extent| n.checked_mul(extent))?;
@@ -82,12 +82,12 @@ impl Constant {
         }
     }
 
-    /// Whether one element stands for all.
+    /// Returns whether one element represents all of them.
     pub fn is_splat(&self) -> bool {
         self.elements.rank() == 0
     }
 
-    /// The elements, if they are few.
+    /// Returns all elements, if there are at most `most`.
     pub fn tensor(&self, most: usize) -> Option<Tensor> {
         let count = self.count().filter(|count| *count <= most)?;
         let shape = self.shape.iter().map(|&extent| extent as usize).collect();
@@ -99,15 +99,15 @@ impl Constant {
     }
 }
 
-/// The most elements of a list that an importer looks at.
+/// Maximum length of a list that an importer interprets.
 const LIST_LIMIT: usize = 1 << 12;
 
 impl Constant {
-    /// The elements as integers.
+    /// Returns the elements as integers.
     ///
     /// # Errors
     ///
-    /// Very many elements.
+    /// More than 4096 elements.
     pub fn integers(&self) -> Result<Vec<i64>, Refusal> {
         let many = || {
             let found = self
@@ -119,7 +119,7 @@ impl Constant {
         Ok(converted(&tensor, DType::I64).elements::<i64>().to_vec())
     }
 
-    /// The number that all elements are, as `f64`.
+    /// Returns the common value of all elements as `f64`; `None` if they differ.
     pub fn number(&self) -> Option<f64> {
         let single = self.is_splat() || self.count() == Some(1);
         let wide = single.then(|| converted(&self.elements, DType::F64))?;
@@ -127,11 +127,11 @@ impl Constant {
     }
 }
 
-/// The extents of a type.
+/// Returns the extents of a type.
 ///
 /// # Errors
 ///
-/// `?`.
+/// A dynamic extent, `?`.
 fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refusal> {
     let shape: Option<Vec<i64>> = ty.shape.iter().copied().collect();
     shape.ok_or_else(|| {
@@ -143,12 +143,12 @@ fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refusal> {
     })
 }
 
-/// The constant that a text writes out.
+/// Returns the constant of a dense attribute.
 ///
 /// # Errors
 ///
-/// An element type that core does not have, more or fewer elements than the type says, an element that is none of the
-/// type, a resource that is missing.
+/// An element type that core does not have, a number of elements that does not match the type, an element that is
+/// invalid for the type, or a missing resource.
 pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constant, Refusal> {
     let (dtype, shape) = (dtype(dense.ty.element)?, fixed(&dense.ty)?);
     let mut count = Some(1usize);
@@ -206,7 +206,7 @@ pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constan
                     .help("`dialect_resources` at the end of the text has the elements")
             })?;
             let bytes = hex_bytes(hex)?;
-            // The alignment stands before the elements, as 4 bytes.
+            // The first 4 bytes are the alignment.
             let elements = bytes.get(4..).unwrap_or_default();
             return packed(elements, dtype, shape, count);
         }
@@ -218,7 +218,7 @@ pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constan
     })
 }
 
-/// Elements from their bytes, of which there may be one for all; truth values are single bits, or bytes.
+/// Decodes elements from bytes, which may be a single one for a splat. Booleans are single bits or bytes.
 fn packed(
     bytes: &[u8],
     dtype: DType,
@@ -258,7 +258,7 @@ fn packed(
     Ok(Constant { shape, elements })
 }
 
-/// The bytes of `0x` and digits.
+/// Returns the bytes of a hexadecimal number, `0x` followed by digits.
 fn hex_bytes(text: &str) -> Result<Vec<u8>, Refusal> {
     let wrong = || {
         let found: String = text.chars().take(20).collect();
@@ -277,7 +277,7 @@ fn hex_bytes(text: &str) -> Result<Vec<u8>, Refusal> {
     bytes.collect::<Option<_>>().ok_or_else(wrong)
 }
 
-/// The bytes of one element, before others that do not count.
+/// Returns the bytes of one element, followed by padding.
 fn element(token: &str, dtype: DType) -> Result<[u8; 8], Refusal> {
     let wrong = || {
         let shown: String = token.chars().take(40).collect();
@@ -305,7 +305,7 @@ fn element(token: &str, dtype: DType) -> Result<[u8; 8], Refusal> {
             Tensor::scalar(token.parse::<f32>().map_err(|_| wrong())?)
         }
         DTypeClass::Float => Tensor::scalar(token.parse::<f64>().map_err(|_| wrong())?),
-        // As MLIR does, an element may be written as signed or as unsigned.
+        // As in MLIR, an integer may be written as signed or as unsigned.
         DTypeClass::Signed | DTypeClass::Unsigned => {
             let number: i128 = token.parse().map_err(|_| wrong())?;
             let width = 8 * dtype.size() as u32;

@@ -1,8 +1,8 @@
-//! StableHLO modules as modules of core.
+//! Importer of StableHLO modules to core.
 //!
-//! `text/` parses the text that JAX and other tools of MLIR print into functions and operations; `ops/` has a row for
-//! each op, one file a family; `import/` walks the public function, inlines those that it calls, folds what it does with
-//! extents and gathers what cannot be imported in the report of `mind-convert`.
+//! `text/` parses the text that JAX and other MLIR tools print. `ops/` has a table row for each op, with one file for
+//! each family. `import/` imports the public function: it inlines calls, folds the arithmetic on shapes, and collects
+//! everything that cannot be imported in the report of `mind-convert`.
 
 mod constant;
 mod import;

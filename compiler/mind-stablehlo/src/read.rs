@@ -1,4 +1,4 @@
-//! From a text to a module.
+//! Entry points: text to module.
 
 use mind_convert::Imported;
 use mind_diag::Diagnostics;
@@ -8,21 +8,21 @@ use crate::import::import as import_model;
 use crate::options::ImportOptions;
 use crate::text;
 
-/// The module that [`import`] makes, without its warnings.
+/// Imports a text as [`import`] does, and drops the warnings.
 ///
 /// # Errors
 ///
-/// Those of [`import`].
+/// As [`import`].
 pub fn read(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostics> {
     Ok(import(text, options)?.module)
 }
 
-/// The module that a text is: the ops of its public function, with all functions that it calls in their places.
+/// Imports the public function of a text, with all calls inlined.
 ///
 /// # Errors
 ///
-/// A text that is no module of MLIR, and everything in it that cannot be imported: an error for each op and reason,
-/// with the number of operations and the place of the first.
+/// A text that is not an MLIR module, and everything in it that cannot be imported: one error for each op and reason,
+/// with the number of such operations and the position of the first.
 ///
 /// Source: StableHLO specification; MLIR language reference.
 pub fn import(text: &str, options: &ImportOptions) -> Result<Imported, Diagnostics> {
@@ -30,7 +30,8 @@ pub fn import(text: &str, options: &ImportOptions) -> Result<Imported, Diagnosti
     import_model(&module, options)
 }
 
-/// Whether a text looks like a module of StableHLO: it begins as modules of MLIR do, and has an op of the dialect.
+/// Returns whether a text looks like a StableHLO module, because it begins like an MLIR module and contains an op of
+/// the dialect.
 pub fn is_module(text: &str) -> bool {
     let start = text.trim_start_matches('\u{feff}');
     let mut lines = start.lines().map(str::trim_start);
@@ -41,7 +42,7 @@ pub fn is_module(text: &str) -> bool {
         let behind = first.strip_prefix(word);
         behind.is_some_and(|behind| !behind.starts_with(|own: char| own.is_alphanumeric()))
     };
-    // A function that does nothing has no op, but JAX says of the module that it is one of its.
+    // A function that returns its arguments has no op, but JAX adds its own attributes to the module.
     let marks = [
         "stablehlo.",
         "chlo.",

@@ -4,7 +4,7 @@ use mind_diag::{Diagnostic, Span};
 use mind_ir::opdef::{OpDef, nearest};
 use mind_ir::types::DType;
 
-use crate::scan::shown;
+use crate::scan::excerpt;
 
 /// The dtypes, for messages.
 pub(crate) const DTYPES: &str =
@@ -142,7 +142,7 @@ pub(crate) fn dtype_meant(word: &str) -> Option<&'static str> {
 
 /// Returns the error for a `word` at `span` that is not a dtype.
 pub(crate) fn unknown_dtype(span: Span, word: &str) -> Diagnostic {
-    let error = Diagnostic::error(span, format!("unknown dtype {}", shown(word)));
+    let error = Diagnostic::error(span, format!("unknown dtype {}", excerpt(word)));
     match dtype_meant(word) {
         Some(name) => error.did_you_mean(name),
         None => error.help(DTYPES),

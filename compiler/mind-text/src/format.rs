@@ -97,9 +97,9 @@ pub fn first_line(text: &str) -> Option<&str> {
 /// Returns whether a line begins with a qualified op name and no result, for example `mil.program`.
 fn is_qualified(line: &str) -> bool {
     let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let behind = line.trim_start_matches(word);
-    let name = behind.strip_prefix('.').unwrap_or("");
-    behind.len() < line.len() && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    let rest = line.trim_start_matches(word);
+    let name = rest.strip_prefix('.').unwrap_or("");
+    rest.len() < line.len() && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// A syntax whose tables are built on first use, because most tools use a single format.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mind_diag::{Code, Diagnostic};
 
 use crate::line::plain_until;
-use crate::scan::{Cursor, Parsed, shown};
+use crate::scan::{Cursor, Parsed, excerpt};
 
 /// Reads the quoted string at the cursor, which is at a `"`. The string ends on the same line.
 ///
@@ -68,7 +68,7 @@ fn unknown_escape(cursor: &Cursor<'_>) -> Diagnostic {
     };
     Diagnostic::error(
         cursor.span_of(at - 1, end),
-        format!("unknown escape {}", shown(&escape)),
+        format!("unknown escape {}", excerpt(&escape)),
     )
     .code(Code(1004))
     .context("escape", escape)

@@ -354,7 +354,7 @@ impl<'t> Cursor<'t> {
         match self.word_at(start) {
             "" if self.text[start..].starts_with('\r') => "'\\r'".to_owned(),
             "" => "the end of the line".to_owned(),
-            word => shown(word),
+            word => excerpt(word),
         }
     }
 
@@ -407,11 +407,11 @@ pub(crate) fn any_of(words: &[&str]) -> String {
 }
 
 /// Returns `token` in quotes for a message: truncated if it is long, with control characters escaped.
-pub(crate) fn shown(token: &str) -> String {
-    const SHOWN: usize = 40;
+pub(crate) fn excerpt(token: &str) -> String {
+    const MAX_CHARS: usize = 40;
     let mut text = String::from("'");
     for (count, c) in token.chars().enumerate() {
-        if count == SHOWN {
+        if count == MAX_CHARS {
             text.push('…');
             break;
         }
@@ -446,7 +446,7 @@ pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
     }
     let letters = word.trim_matches(['"', '“', '”', '\'', '‘', '’', ',']);
     if letters != word && is_ident(letters) {
-        let message = format!("expected {what}, found {}", shown(word));
+        let message = format!("expected {what}, found {}", excerpt(word));
         let error = Diagnostic::error(span, message).code(Code(1002));
         return error.did_you_mean(letters);
     }
@@ -459,8 +459,8 @@ pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
                 place,
                 format!(
                     "illegal character {} in {}",
-                    shown(c.encode_utf8(&mut [0; 4])),
-                    shown(word)
+                    excerpt(c.encode_utf8(&mut [0; 4])),
+                    excerpt(word)
                 ),
             )
         }
@@ -468,7 +468,7 @@ pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
             let place = Span::new(span.start, span.start + 1);
             (
                 place,
-                format!("{} is not {what}: it starts with a digit", shown(word)),
+                format!("{} is not {what}: it starts with a digit", excerpt(word)),
             )
         }
     };
@@ -520,8 +520,8 @@ mod tests {
 
     #[test]
     fn shown_words_are_short_and_printable() {
-        assert_eq!(shown("a\0b"), "'a\\u{0}b'");
-        assert_eq!(shown(&"(".repeat(1000)).chars().count(), 43);
+        assert_eq!(excerpt("a\0b"), "'a\\u{0}b'");
+        assert_eq!(excerpt(&"(".repeat(1000)).chars().count(), 43);
     }
 
     #[test]

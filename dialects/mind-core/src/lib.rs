@@ -17,6 +17,7 @@ mod places;
 pub mod region;
 pub mod scale;
 pub mod slide;
+pub mod solve;
 pub mod specialize;
 mod sums;
 pub mod windows;

@@ -1,4 +1,4 @@
-//! The commands that are no tools.
+//! Builtin commands.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use crate::tool::CommandHost;
 /// The working folder and variables of a shell.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// Where relative paths begin.
+    /// The working directory.
     pub cwd: PathBuf,
     /// Environment variables; FileCheck reads `FILECHECK_OPTS`.
     pub env: BTreeMap<String, String>,
 }
 
-/// How a builtin runs.
+/// The implementation of a builtin.
 #[derive(Debug, Clone, Copy)]
 pub enum Builtin {
     /// Reads and writes streams, so it may be part of a pipeline.
     Filter(fn(&[String], &mut CommandHost<'_>) -> Result<u8, ShellError>),
-    /// Acts on the shell or on files, so it stands alone.
+    /// Changes the shell or files, so it must be the only command of its pipeline.
     Action(fn(&[String], &mut CommandHost<'_>, &mut Surroundings) -> Result<u8, ShellError>),
 }
 
@@ -39,7 +39,7 @@ const TABLE: [(&str, Builtin); 9] = [
     ("true", Builtin::Filter(|_, _| Ok(0))),
 ];
 
-/// The builtin of that name.
+/// Returns the builtin called `name`.
 pub fn find(name: &str) -> Option<Builtin> {
     TABLE
         .iter()
@@ -47,12 +47,12 @@ pub fn find(name: &str) -> Option<Builtin> {
         .map(|&(_, builtin)| builtin)
 }
 
-/// The builtins' names, for messages.
+/// Returns the names of the builtins for messages.
 pub fn names() -> String {
     TABLE.map(|(name, _)| name).join(", ")
 }
 
-/// Takes `-i`, `-u NAME` and `NAME=value` off the front, as `env` and `export` do.
+/// Consumes leading `-i`, `-u NAME` and `NAME=value` arguments, as `env` and `export` do.
 pub fn assign<'a>(mut args: &'a [String], env: &mut BTreeMap<String, String>) -> &'a [String] {
     loop {
         args = match args {
@@ -222,7 +222,7 @@ fn rm(args: &[String], host: &mut CommandHost<'_>, _: &mut Surroundings) -> Resu
     Ok(0)
 }
 
-/// Splits flags, which must be among those known, from names, of which there must be one.
+/// Splits known flags from names, of which there must be at least one.
 fn options<'a>(
     command: &'static str,
     args: &'a [String],

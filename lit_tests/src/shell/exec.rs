@@ -1,4 +1,4 @@
-//! Running lists, pipelines and commands.
+//! Runs lists, pipelines and commands.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,32 +20,32 @@ pub struct Shell<'a> {
     config: &'a Config,
     sandbox: &'a Sandbox,
     surroundings: Surroundings,
-    /// Every command that ran, pipeline by pipeline.
+    /// All commands that ran, by pipeline.
     pub trace: Vec<Vec<CommandRun>>,
 }
 
 /// A command that ran.
 #[derive(Debug, Clone)]
 pub struct CommandRun {
-    /// The words as written, `not` and `env` included.
+    /// The words of the command, including `not` and `env`.
     pub written: Vec<String>,
     /// The program's name and arguments.
     pub argv: Vec<String>,
-    /// The file that standard input came from, if one was named.
+    /// The file that standard input was redirected from, if any.
     pub input: Option<PathBuf>,
     /// Whether it ran under `not`.
     pub negated: bool,
-    /// How the program itself ended.
+    /// The end of the program itself.
     pub exit: Exit,
     /// Whether that counts as success.
     pub success: bool,
-    /// All it wrote to standard output, wherever that led.
+    /// Everything written to standard output, regardless of redirections.
     pub stdout: Vec<u8>,
-    /// All it wrote to standard error.
+    /// Everything written to standard error.
     pub stderr: Vec<u8>,
 }
 
-/// What `not` demands of a command.
+/// The outcome that `not` requires of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Demand {
     Success,
@@ -64,7 +64,7 @@ impl Demand {
     }
 }
 
-/// A command without the words before the program's name.
+/// A command without the prefixes before the program's name.
 struct Prepared {
     argv: Vec<String>,
     env: Option<BTreeMap<String, String>>,
@@ -72,7 +72,7 @@ struct Prepared {
 }
 
 impl<'a> Shell<'a> {
-    /// A shell in the test's own folder, with strict variable scopes in FileCheck.
+    /// Returns a shell in the test's scratch folder, with strict variable scopes in FileCheck.
     pub fn new(config: &'a Config, sandbox: &'a Sandbox) -> Shell<'a> {
         let env = [("FILECHECK_OPTS".to_owned(), "--enable-var-scope".to_owned())].into();
         let surroundings = Surroundings {
@@ -87,11 +87,11 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// Runs a list and says whether it succeeded.
+    /// Runs a list and returns whether it succeeded.
     ///
     /// # Errors
     ///
-    /// Something the shell doesn't know; nothing of the list runs after that.
+    /// Unsupported syntax or an unknown command, after which the rest of the list is not run.
     pub fn run(&mut self, list: &List) -> Result<bool, ShellError> {
         let mut success = self.pipeline(&list.first)?;
         for (join, pipeline) in &list.rest {
@@ -107,7 +107,7 @@ impl<'a> Shell<'a> {
         Ok(success)
     }
 
-    /// Runs the commands one after the other; one failure fails the pipeline.
+    /// Runs the commands one after another; one failure fails the pipeline.
     fn pipeline(&mut self, pipeline: &Pipeline) -> Result<bool, ShellError> {
         check_conflicts(pipeline)?;
         let mut piped = vec![];
@@ -122,7 +122,7 @@ impl<'a> Shell<'a> {
         Ok(success)
     }
 
-    /// Runs one command and returns what the next one reads.
+    /// Runs one command and returns the input of the next one.
     fn command(
         &mut self,
         command: &Command,
@@ -196,7 +196,7 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// Runs a command line that a tool was given; its exit code is 0 or 1.
+/// Runs a command line given to a tool and returns the exit code 0 or 1.
 fn run_line(config: &Config, sandbox: &Sandbox, line: &str, cwd: &Path) -> io::Result<u8> {
     let unknown = |error: ShellError| io::Error::other(error.to_string());
     let mut shell = Shell::new(config, sandbox);
@@ -205,12 +205,12 @@ fn run_line(config: &Config, sandbox: &Sandbox, line: &str, cwd: &Path) -> io::R
     Ok(u8::from(!succeeded))
 }
 
-/// Whether a command is FileCheck, under either name.
+/// Returns whether a command is FileCheck, under either name.
 pub fn is_filecheck(name: &str) -> bool {
     name == "FileCheck" || name == "filecheck"
 }
 
-/// Takes `env …`, `not` and `not --crash` off the front.
+/// Consumes leading `env …`, `not` and `not --crash`.
 fn prepare(words: &[String], outer: &BTreeMap<String, String>) -> Result<Prepared, ShellError> {
     let mut rest = words;
     let mut env = None;
@@ -257,7 +257,7 @@ fn prepare(words: &[String], outer: &BTreeMap<String, String>) -> Result<Prepare
     }
 }
 
-/// What lit's shell doesn't let a builtin do.
+/// Rejects uses of builtins that lit's shell does not support.
 fn check_builtin(
     name: &str,
     builtin: Builtin,
@@ -279,7 +279,7 @@ fn check_builtin(
     }
 }
 
-/// Lit's shell redirects only the output of `echo`, and of actions nothing.
+/// Rejects redirections that lit's shell does not support: it redirects only the output of `echo`, and no actions.
 fn check_redirects(name: &str, builtin: Builtin, redirects: &[Redirect]) -> Result<(), ShellError> {
     let allowed = |redirect: &Redirect| match builtin {
         Builtin::Action(_) => false,
@@ -292,7 +292,7 @@ fn check_redirects(name: &str, builtin: Builtin, redirects: &[Redirect]) -> Resu
     }
 }
 
-/// What lit's `diff` prints without `-u` differs from what ours does.
+/// Rejects `diff` without `-u`, because lit's output differs from ours.
 fn check_diff(argv: &[String], read_on: bool) -> Result<(), ShellError> {
     let unified = argv.iter().any(|flag| flag == "-u" || flag == "-U");
     if argv[0] == "diff" && read_on && !unified {

@@ -1,23 +1,23 @@
-//! Words and operators.
+//! Lexer of command lines.
 
 use super::ShellError;
 
-/// One token of a command line.
+/// A token of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     /// A word with its quotes removed.
     Word(String),
     /// `|`, `||`, `&&` or `;`.
     Control(&'static str),
-    /// A redirection operator and the descriptor written before it.
+    /// A redirection operator, and the file descriptor before it.
     Redirect(&'static str, Option<u32>),
 }
 
-/// Splits a command line; quotes work as in lit's internal shell.
+/// Splits a command line into tokens, with the quoting rules of lit's internal shell.
 ///
 /// # Errors
 ///
-/// A missing quote, an escape at either end, an unquoted `*` or `?`, an unsupported operator.
+/// A missing quote, an escape at either end, an unquoted `*` or `?`, or an unsupported operator.
 pub fn lex(text: &str) -> Result<Vec<Token>, ShellError> {
     let mut lexer = Lexer { rest: text };
     let mut tokens = vec![];
@@ -97,7 +97,7 @@ impl Lexer<'_> {
         Ok(Token::Word(word))
     }
 
-    /// Inside double quotes `\` escapes `"`, `\` and `$`, and stays before anything else.
+    /// In double quotes, `\` escapes `"`, `\` and `$`, and is literal before other characters.
     fn double_quoted(&mut self, word: &mut String) -> Result<(), ShellError> {
         let mut chars = self.rest[1..].char_indices();
         while let Some((at, c)) = chars.next() {

@@ -1,14 +1,14 @@
-//! Commands, pipelines and lists.
+//! Parser of commands, pipelines and lists.
 
 use super::ShellError;
 use super::lex::{Token, lex};
 
-/// Pipelines and what joins each to the ones before it.
+/// Pipelines joined by operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
     /// The first pipeline.
     pub first: Pipeline,
-    /// The others; like lit's shell, the operators have no precedence.
+    /// The other pipelines; as in lit's shell, the operators have no precedence.
     pub rest: Vec<(Join, Pipeline)>,
 }
 
@@ -23,23 +23,23 @@ pub enum Join {
     Failure,
 }
 
-/// Commands of which each reads what the one before it wrote.
+/// Commands that each read the output of the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
-    /// At least one.
+    /// The commands, at least one.
     pub commands: Vec<Command>,
 }
 
 /// A command's words and redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
-    /// At least one.
+    /// The words, at least one.
     pub words: Vec<String>,
-    /// In the order written, which matters.
+    /// The redirections in order, which affects their meaning.
     pub redirects: Vec<Redirect>,
 }
 
-/// Where a descriptor is sent.
+/// A redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redirect {
     /// `< path`
@@ -54,20 +54,20 @@ pub enum Redirect {
     Both(String),
 }
 
-/// A file to write.
+/// The target file of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Its name.
     pub path: String,
-    /// Whether what it holds stays.
+    /// Whether output is appended to the file.
     pub append: bool,
 }
 
-/// Parses one command line.
+/// Parses a command line.
 ///
 /// # Errors
 ///
-/// What is no command line of the supported shell.
+/// A command line that the shell does not support.
 pub fn parse(text: &str) -> Result<List, ShellError> {
     let mut tokens = lex(text)?.into_iter().peekable();
     let mut parser = Parser {

@@ -1,4 +1,4 @@
-//! Where a command's descriptors lead.
+//! Redirections of a command's file descriptors.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -11,23 +11,23 @@ use super::parse::{Pipeline, Redirect, Target};
 use crate::sandbox::Sandbox;
 use crate::tool::Shared;
 
-/// The descriptors of one command, with its redirections applied.
+/// The streams of one command after its redirections.
 #[derive(Debug)]
 pub struct Streams {
-    /// The file that standard input comes from, if one was named.
+    /// The file that standard input is redirected from, if any.
     pub input: Option<PathBuf>,
-    /// All of standard input.
+    /// The contents of standard input.
     pub stdin: Vec<u8>,
     /// Standard output.
     pub stdout: Shared,
     /// Standard error.
     pub stderr: Shared,
-    /// What the next command of the pipeline reads.
+    /// The input of the next command of the pipeline.
     pub pipe: Shared,
     files: Vec<(PathBuf, Shared)>,
 }
 
-/// Where descriptors lead while redirections are read.
+/// The target of a descriptor while redirections are processed.
 #[derive(Debug, Clone)]
 enum Route {
     Pipe,
@@ -36,12 +36,12 @@ enum Route {
 }
 
 impl Streams {
-    /// Applies redirections from left to right, then opens the files, so that `>` empties its file before
-    /// the command runs.
+    /// Applies redirections from left to right, then opens the files, because `>` must truncate its file before the
+    /// command runs.
     ///
     /// # Errors
     ///
-    /// A file that can't be read, or may not be written.
+    /// A file that cannot be read, or must not be written.
     pub fn open(
         redirects: &[Redirect],
         piped: Vec<u8>,
@@ -89,7 +89,7 @@ impl Streams {
         Ok(streams)
     }
 
-    /// Writes to the files what the command sent there.
+    /// Writes the redirected output to its files.
     ///
     /// # Errors
     ///
@@ -125,12 +125,12 @@ impl Streams {
     }
 }
 
-/// Refuses a file that is opened twice in a pipeline, or written and named elsewhere in it: LLVM's lit
-/// starts all commands at once.
+/// Rejects a file that is opened twice in a pipeline, or written and used elsewhere in it, because LLVM's lit runs all
+/// commands concurrently.
 ///
 /// # Errors
 ///
-/// The file.
+/// If there is such a file.
 pub fn check_conflicts(pipeline: &Pipeline) -> Result<(), ShellError> {
     let redirects = pipeline
         .commands
@@ -149,7 +149,7 @@ pub fn check_conflicts(pipeline: &Pipeline) -> Result<(), ShellError> {
     Ok(())
 }
 
-/// The file a redirection opens, and whether to write it.
+/// Returns the file that a redirection opens, and whether it is written.
 fn opened_file(redirect: &Redirect) -> Option<(&str, bool)> {
     match redirect {
         Redirect::Stdin(path) => Some((path, false)),

@@ -23,8 +23,8 @@ const TEXT: &str = "\
 %9 = Mul (%8, %8)
 outputs: %7, %9, %3";
 
-/// The module with all inputs but the first one made constants, drawn from `seed`, whose elements begin `offset` bytes after a
-/// cache line.
+/// Returns the module with all inputs but the first one made constants, drawn from `seed`, whose elements begin
+/// `offset` bytes after a cache line.
 pub(super) fn with_constants(bench: &Bench, seed: u64, offset: usize) -> Graph {
     let mut g = bench.read(TEXT).expect("a module");
     let arrays = random_inputs(&g, seed, Extents::default()).expect("small arrays");
@@ -51,7 +51,7 @@ pub(super) fn with_constants(bench: &Bench, seed: u64, offset: usize) -> Graph {
     g
 }
 
-/// A copy of `elements` that begins `offset` bytes after a multiple of 64.
+/// Returns a copy of `elements` that begins `offset` bytes after a multiple of 64.
 fn placed(elements: &[u8], offset: usize) -> Bytes {
     let mut room = vec![0; elements.len() + 128];
     let start = room.as_ptr().align_offset(64) + offset;

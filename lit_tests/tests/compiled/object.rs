@@ -8,7 +8,9 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 use mind_jit::program::{ObjectConfig, ObjectFile, emit_object};
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scaled, scatters, systems,
+};
 use mind_vir::object::Container;
 use mind_vir::target::Isa;
 
@@ -63,14 +65,14 @@ fn files() -> Vec<File> {
     files
 }
 
-/// The bytes of a value.
+/// Returns the bytes of a value.
 fn bytes(g: &Graph, value: ValueId) -> usize {
     let ty = g.ty(value);
     ty.count().expect("known extents") as usize * ty.dtype.size()
 }
 
-/// A program in C that reads the inputs of `g` from stdin in the order of their declarations, runs each of `files`, and writes
-/// the outputs, which must be the same bytes.
+/// Returns a program in C that reads the inputs of `g` from stdin in the order of their declarations, runs each of
+/// `files`, and writes the outputs, which must be the same bytes.
 fn program(g: &Graph, files: &[File]) -> String {
     let (mut text, mut reads) = (GUARDED.to_owned(), String::new());
     let (mut inputs, mut weights) = (Vec::new(), Vec::new());
@@ -128,7 +130,7 @@ fn program(g: &Graph, files: &[File]) -> String {
     text + "    return 0;\n}\n"
 }
 
-/// The object file of a module.
+/// Returns the object file of a module.
 fn object(
     bench: &Bench,
     g: &Graph,
@@ -159,7 +161,7 @@ fn object(
     emit_object(&low, None, &config).map_err(|why| format!("{REFUSED}: {why}"))
 }
 
-/// The outputs of a module as object files, which all compute the same.
+/// Returns the outputs of a module as object files, which all compute the same.
 ///
 /// # Errors
 ///
@@ -396,7 +398,7 @@ fn object_files_say_what_c_says() {
             neither.push(case.end())
         }
     };
-    for case in all().into_iter().chain(samples()) {
+    for case in all().into_iter().chain(samples()).chain(systems()) {
         compare(&case, DType::F32, DType::F32);
         compare(&case, DType::I32, DType::I32);
     }

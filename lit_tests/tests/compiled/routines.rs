@@ -22,7 +22,7 @@ fn check(bench: &Bench, text: &str, folder: &Folder) {
     }
 }
 
-/// A module that declares `inputs` and applies each of `ops` to them.
+/// Returns a module that declares `inputs` and applies each of `ops` to them.
 fn module(inputs: &[String], ops: &[String]) -> String {
     let lines = inputs.iter().chain(ops).enumerate();
     let mut text: String = lines
@@ -193,7 +193,7 @@ fn largest_places_under_large_windows() {
     }
 }
 
-/// The status that the C of a module ends with, as its object files do, or `None` if they end well.
+/// Returns the status that the C of a module ends with, as its object files do, or `None` if they end well.
 fn status(bench: &Bench, text: &str, given: &[(&str, Tensor)], folder: &Folder) -> Option<String> {
     let g = bench
         .read(text)

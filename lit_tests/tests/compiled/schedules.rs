@@ -189,7 +189,7 @@ const TABLE: &[Row] = &[
     },
 ];
 
-/// The module with a schedule in its place: that of the kernel itself, and after a word one of a kernel inside.
+/// Returns the module with a schedule in its place: that of the kernel itself, and after a word one of a kernel inside.
 fn scheduled(module: &str, schedule: &str) -> String {
     let mut own = schedule;
     let mut module = module.to_owned();
@@ -225,7 +225,7 @@ impl Made {
         })
     }
 
-    /// Whether the tasks differ, or are not known here.
+    /// Returns whether the tasks differ, or are not known here.
     fn may_have_other_steps(&self, other: &Made) -> bool {
         self.steps.is_none() || self.steps != other.steps
     }
@@ -285,8 +285,8 @@ fn another_schedule_is_other_code_and_the_same_bits() {
     }
 }
 
-/// Whether two schedules differ in the least size of a task alone, which no kernel depends on unless it is that of
-/// vectors.
+/// Returns whether two schedules differ in the least size of a task alone, which no kernel depends on unless it is that
+/// of vectors.
 fn tile_alone(one: &str, other: &str) -> bool {
     let without = |schedule: &str| {
         let start = schedule.find("tile=")?;
@@ -344,7 +344,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         COLUMNS,
         "vector=1, unroll=2",
-        "`unroll` is for loops that reduce nothing",
+        "`unroll` requires a loop without a reduction",
     ),
     (
         MATRIX,
@@ -436,7 +436,7 @@ fn a_schedule_that_cannot_run_is_refused_with_the_reason() {
     );
 }
 
-/// A module lowered to loops with the options of the pass.
+/// Returns a module lowered to loops with the options of the pass.
 fn lowered(bench: &Bench, g: &Graph, options: &str) -> Result<Graph, String> {
     let mut low = g.clone();
     let pipeline = format!("canonicalize,cse,fuse,dce,lower-to-loops{{{options}}}");

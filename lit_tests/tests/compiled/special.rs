@@ -15,7 +15,7 @@ use super::{Bench, Folder, check_as_c};
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 
-/// The functions of `arity` floats, each with the op that applies it to `operands`.
+/// Returns the functions of `arity` floats, each with the op that applies it to `operands`.
 fn functions(arity: usize, operands: &str) -> Vec<(ScalarFn, String)> {
     let of_op = |def: &&'static OpDef| {
         let function = def.scalar?;
@@ -33,7 +33,7 @@ fn functions(arity: usize, operands: &str) -> Vec<(ScalarFn, String)> {
     ops.chain(compared).collect()
 }
 
-/// The special values of a dtype in this shape.
+/// Returns the special values of a dtype in this shape.
 fn special(dtype: DType, shape: &[usize]) -> Tensor {
     with_float!(dtype, T => {
         let values = values(dtype).into_iter().map(<T as FloatNum>::from_f64);
@@ -41,7 +41,7 @@ fn special(dtype: DType, shape: &[usize]) -> Tensor {
     }, else unreachable!("a float dtype"))
 }
 
-/// The elements of a tensor as `f64`, a truth value as 0 or 1.
+/// Returns the elements of a tensor as `f64`, a truth value as 0 or 1.
 fn numbers(tensor: &Tensor) -> Vec<f64> {
     match tensor.dtype() {
         DType::Bool => {
@@ -54,7 +54,7 @@ fn numbers(tensor: &Tensor) -> Vec<f64> {
     }
 }
 
-/// A module that computes every function of `arity` floats, with its inputs.
+/// Returns a module that computes every function of `arity` floats, with its inputs.
 fn grid(dtype: DType, functions: &[(ScalarFn, String)], arity: usize) -> (String, Arrays) {
     let count = values(dtype).len();
     let mut arrays = Arrays::new();

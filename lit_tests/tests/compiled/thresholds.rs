@@ -45,7 +45,7 @@ fn over_a_list(n: usize) -> Vec<String> {
     all
 }
 
-/// An op over one input.
+/// Returns an op over one input.
 fn of(ty: &str, op: &str) -> String {
     format!("%0 = Input {{name=x}} : tensor<{ty}>\n%1 = {op}\noutputs: %1")
 }

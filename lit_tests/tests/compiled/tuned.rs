@@ -31,7 +31,7 @@ const KINDS: &[&str] = &[
      outputs: %2",
 ];
 
-/// A tuner whose stopwatch finds candidate `favourite` of every kernel the fastest.
+/// Returns a tuner whose stopwatch finds candidate `favourite` of every kernel the fastest.
 fn favouring(favourite: usize) -> Arc<Tuner> {
     let time = move |number: Option<usize>, work: &mut dyn FnMut()| {
         work();

@@ -5,6 +5,8 @@
 //! one op each. See docs/testing.md.
 
 mod again;
+#[path = "../mil_round_trip/drawn.rs"]
+mod drawn;
 mod flexible;
 mod onnx;
 #[path = "../mil_round_trip/optimiser.rs"]
@@ -25,7 +27,6 @@ use mind_driver::session::Session;
 use mind_interp::{Arrays, Extents, inputs, random_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Opset;
 use mind_mil::call::{Call, floats};
@@ -33,7 +34,6 @@ use mind_mil::check::Interface;
 use mind_mil::ops::row;
 use mind_testgen::forms::forms_in;
 use mind_testgen::mil::{Program, programs};
-use mind_testgen::module;
 use mind_to_mil::{Config, Layout};
 
 use optimiser::Optimiser;
@@ -192,7 +192,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether a refusal is a fault of coremltools itself; each is shown.
+/// Returns whether a refusal is a fault of coremltools itself; each is shown.
 fn is_fault(line: &str) -> bool {
     let fault = FAULTS.iter().find(|(message, _)| line.contains(message));
     if let Some((_, reason)) = fault {
@@ -279,22 +279,23 @@ impl Packages<'_> {
 
     /// Drawn modules.
     fn drawn(&mut self) -> Result<(), String> {
-        let config = mind_testgen::Config {
-            dtypes: vec![DType::F32, DType::F16, DType::I32],
-            symbols: false,
-            ..mind_testgen::Config::default()
-        };
         for seed in 0..DRAWN {
-            let mut g = module(seed, &config);
+            let mut g = drawn::module(seed);
             if verify(&mut g, &VerifyConfig::default()).has_errors() {
                 return Err(format!("module {seed} is not valid"));
             }
-            self.lowered(
-                "drawn",
-                &format!("{seed:03}"),
-                &format!("module {seed}"),
-                &g,
-            )?;
+            let (name, source) = (format!("{seed:03}"), format!("module {seed}"));
+            self.lowered("drawn", &name, &source, &g)?;
+            let mut low = g.clone();
+            if mind_to_mil::lower(&mut low, &drawn::singles()).is_ok() {
+                self.add(
+                    "drawn",
+                    format!("drawn-{name}-singles"),
+                    &source,
+                    low,
+                    random,
+                )?;
+            }
         }
         Ok(())
     }
@@ -308,7 +309,7 @@ impl Packages<'_> {
         Some((format.text().unwrap_or(Format::Core), g))
     }
 
-    /// A module, lowered in both layouts, where it can be.
+    /// Returns a module, lowered in both layouts, where it can be.
     fn lowered(
         &mut self,
         group: &'static str,
@@ -331,7 +332,7 @@ impl Packages<'_> {
         Ok(())
     }
 
-    /// A program that a package can describe, with the arrays that it is run on.
+    /// Returns a program that a package can describe, with the arrays that it is run on.
     fn add(
         &mut self,
         group: &'static str,
@@ -404,7 +405,7 @@ fn random(g: &Graph) -> Option<Arrays> {
     random_inputs(g, 1, Extents::default()).ok()
 }
 
-/// The arrays that a program of one op prescribes.
+/// Returns the arrays that a program of one op prescribes.
 fn arrays(g: &Graph) -> Option<Arrays> {
     let array = |input: mind_interp::InputSpec<'_>| {
         let shape = input.ty.static_shape()?.into_iter();

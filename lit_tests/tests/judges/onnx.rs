@@ -36,8 +36,8 @@ struct Case<'t> {
 }
 
 impl Packages<'_> {
-    /// The models of all tests that have tensors of numbers, in halves for the engine and in singles, which are also
-    /// imported, optimised and written again.
+    /// Returns the models of all tests that have tensors of numbers, in halves for the engine and in singles, which are
+    /// also imported, optimised and written again.
     pub(crate) fn onnx(&mut self, python: &str) -> Result<(), String> {
         let folder = self.folder.join("onnx");
         std::fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
@@ -105,7 +105,7 @@ impl Packages<'_> {
     }
 }
 
-/// The module of a model, in which inputs that an operator needs to know are constants.
+/// Returns the module of a model, in which inputs that an operator needs to know are constants.
 fn imported(model: &[u8], arrays: &Arrays) -> Result<Graph, String> {
     let shapes = arrays.iter();
     let shapes = shapes.map(|(name, own)| (name.clone(), own.shape().to_vec()));
@@ -136,7 +136,8 @@ fn imported(model: &[u8], arrays: &Arrays) -> Result<Graph, String> {
     }
 }
 
-/// The arrays that a program takes for those of the module that it was lowered from: of its names, dtypes and shapes.
+/// Returns the arrays that a program takes for those of the module that it was lowered from: of its names, dtypes and
+/// shapes.
 fn taken(g: &Graph, low: &Graph, arrays: &Arrays) -> Option<Arrays> {
     let renamed = mind_to_mil::renamed(g);
     let named = |legal: &str| {

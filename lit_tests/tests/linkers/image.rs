@@ -73,7 +73,7 @@ impl Image {
         }
     }
 
-    /// The address of `memcpy` in the convention of the library.
+    /// Returns the address of `memcpy` in the convention of the library.
     pub(super) fn memcpy(&self) -> u64 {
         match self.convention {
             Convention::Windows => windows_memcpy as *const () as u64,
@@ -234,7 +234,7 @@ unsafe extern "win64" fn windows_memcpy(to: *mut u8, from: *const u8, bytes: usi
     to
 }
 
-/// The number of `BYTES` bytes at `at`, least significant first.
+/// Returns the number of `BYTES` bytes at `at`, least significant first.
 pub(super) fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Result<u64, String> {
     let found = bytes.get(at..).and_then(|rest| rest.first_chunk::<BYTES>());
     let found = found.ok_or_else(|| format!("the library ends before byte {at}"))?;
@@ -243,7 +243,7 @@ pub(super) fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Result<u64,
     Ok(u64::from_le_bytes(all))
 }
 
-/// The text at `at`, up to a zero.
+/// Returns the text at `at`, up to a zero.
 pub(super) fn text(bytes: &[u8], at: usize) -> String {
     let rest = bytes.get(at..).unwrap_or_default();
     let end = rest.iter().position(|&byte| byte == 0);

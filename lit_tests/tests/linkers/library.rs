@@ -16,7 +16,7 @@ const SYSTEM: &str = "--- !tapi-tbd\ntbd-version: 4\ntargets: [ x86_64-macos, ar
     install-name: '/usr/lib/libSystem.B.dylib'\nexports:\n  - targets: [ x86_64-macos, arm64-macos ]\n    \
     symbols: [ _memcpy, dyld_stub_binder ]\n...\n";
 
-/// The bytes of the library that is made of an object file and the function `memcpy` of the system.
+/// Returns the bytes of the library that is made of an object file and the function `memcpy` of the system.
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 use super::image::{Convention, Image, number, text};
 
-/// A table of the header: where it is in the image, and its bytes.
+/// Returns a table of the header: where it is in the image, and its bytes.
 fn table(file: &[u8], header: usize, at: usize) -> Result<(usize, usize), String> {
     let entry = header + 112 + 8 * at;
     let [address, bytes] = [number::<4>(file, entry)?, number::<4>(file, entry + 4)?];

@@ -1,6 +1,7 @@
 //! MIL programs that are imported and lowered again compute the same, with as many ops; written packages and texts are
 //! read back.
 
+mod drawn;
 mod optimised;
 mod optimiser;
 mod package;
@@ -63,12 +64,12 @@ fn excuse(list: &[(&str, &'static str)], op: &str) -> Option<&'static str> {
     rows.find(|(own, _)| *own == op).map(|&(_, reason)| reason)
 }
 
-/// How many ops compute something.
+/// Returns how many ops compute something.
 fn size(g: &Graph) -> usize {
     g.walk().filter(|&op| row(g.def(op)).is_some()).count()
 }
 
-/// The program of a text; `None` if it is none.
+/// Returns the program of a text; `None` if it is none.
 fn read(text: &str) -> Option<Graph> {
     let mut g = mil::parse(text, 0, &Limits::default(), Spelling::Compiler).ok()?;
     let found = verify(&mut g, &VerifyConfig::default());
@@ -112,7 +113,7 @@ fn difference(expected: &Tensor, found: &Tensor, error: f64) -> Option<String> {
     pairs.find(apart).map(|(a, b)| format!("{b:?} is no {a:?}"))
 }
 
-/// A program in which halves stay halves, and singles stay singles.
+/// Returns a program in which halves stay halves, and singles stay singles.
 fn kept(opset: &str) -> Config {
     Config {
         float: DType::F32,
@@ -128,7 +129,7 @@ fn fate(op: &str, source: &Graph, config: &Config, error: f64) -> Fate {
     fate_through(op, source, &|_| {}, config, error)
 }
 
-/// The same for a program to which `passes` are applied between import and lowering.
+/// Returns the same for a program to which `passes` are applied between import and lowering.
 fn fate_through(
     op: &str,
     source: &Graph,
@@ -302,8 +303,8 @@ fn extents_of_a_run_come_back_as_one_op() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A layer called `op` of two units over three steps of two rows of two numbers, with the arguments `more`; matrices of
-/// `gates` times two rows.
+/// Returns a layer called `op` of two units over three steps of two rows of two numbers, with the arguments `more`;
+/// matrices of `gates` times two rows.
 fn layer(op: &str, gates: usize, more: &[String], float: &str) -> String {
     let number = |at: usize| ["0x1p-1", "-0x1p-2", "0x1p+0", "0x1p-3", "-0x1.8p-1"][at % 5];
     let is_double = more.iter().any(|own| own.contains("bidirectional"));
@@ -349,7 +350,7 @@ fn layer(op: &str, gates: usize, more: &[String], float: &str) -> String {
     text.replace('@', float)
 }
 
-/// A list of `count` numbers as the argument `name`.
+/// Returns a list of `count` numbers as the argument `name`.
 fn list(name: &str, count: usize) -> String {
     let numbers = (0..count).map(|at| ["0x1p-2", "-0x1p-1", "0x1p-3"][at % 3]);
     let numbers: Vec<&str> = numbers.collect();

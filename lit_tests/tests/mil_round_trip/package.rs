@@ -18,7 +18,7 @@ const MAX_STEPS: u64 = 1000;
 const MODEL: &str = "m.mlpackage/Data/com.apple.CoreML/model.mlmodel";
 const WEIGHTS: &str = "m.mlpackage/Data/com.apple.CoreML/weights/weight.bin";
 
-/// The message of the first error.
+/// Returns the message of the first error.
 pub fn first(found: Diagnostics) -> String {
     let first = found.first_error().map(|own| own.message.clone());
     first.unwrap_or_default()
@@ -59,7 +59,7 @@ pub fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     run(g, &bound, &config).ok()
 }
 
-/// Whether two runs gave the same bits, or both failed.
+/// Returns whether two runs gave the same bits, or both failed.
 pub fn same_bits(expected: Option<&[Tensor]>, found: Option<&[Tensor]>) -> bool {
     match (expected, found) {
         (Some(expected), Some(found)) => {

@@ -15,6 +15,7 @@ use mind_mil::structure::{Input, constant_of};
 use mind_testgen::forms::forms;
 use mind_to_mil::{Config, Layout};
 
+use crate::drawn;
 use crate::optimiser::Optimiser;
 use crate::package::{first, read_back, results, same_bits};
 
@@ -187,22 +188,14 @@ fn packages_of_every_form_come_back() {
 
 #[test]
 fn packages_of_drawn_modules_come_back() {
-    // Few modules of mixed dtypes are lowered, because the packages of most would take or give truth values.
-    let mixed = vec![DType::F32, DType::F16, DType::I32, DType::Bool];
-    let configs = [mixed, vec![DType::F32]].map(|dtypes| mind_testgen::Config {
-        dtypes,
-        symbols: false,
-        ..mind_testgen::Config::default()
-    });
     let (mut wrong, mut counts) = (Vec::new(), Counts::default());
     for seed in 0..DRAWN {
-        let config = &configs[(seed % 2) as usize];
-        let mut g = mind_testgen::module(seed, config);
+        let mut g = drawn::module(seed);
         let found = verify(&mut g, &VerifyConfig::default());
         assert!(!found.has_errors(), "module {seed} is not valid: {found:?}");
         check_module(&g, &format!("module {seed}"), &mut counts, &mut wrong);
     }
-    conclude(counts.packages, 5, &wrong);
+    conclude(counts.packages, 400, &wrong);
 }
 
 /// A package that is imported, optimised and lowered is one again.

@@ -7,7 +7,7 @@ use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_testgen::cases::{Case, all};
+use mind_testgen::cases::{Case, all, systems};
 use mind_testgen::{Config, module};
 
 /// A module, and where it is from.
@@ -86,7 +86,7 @@ const DTYPES: [&str; 6] = ["f32", "bf16", "i8", "u16", "i64", "bool"];
 /// Every op and shape of the cases, in each dtype that it takes.
 fn cases(session: &Session) -> Vec<Source> {
     let mut sources = Vec::new();
-    for (at, case) in all().into_iter().enumerate() {
+    for (at, case) in all().into_iter().chain(systems()).enumerate() {
         for dtype in DTYPES {
             let text = case_text(&case, dtype);
             sources.extend(read(session, &text).map(|graph| Source {

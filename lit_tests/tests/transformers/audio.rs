@@ -7,7 +7,7 @@ use mind_model::{Files as Folder, Hearing, Session, Sound, TextFiles, WeightsAt,
 
 use crate::files::{Files, distance, ids, messages, numbers};
 
-/// The largest error of the features of a sound, and of the logits of a model in units of the largest one.
+/// Returns the largest error of the features of a sound, and of the logits of a model in units of the largest one.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;

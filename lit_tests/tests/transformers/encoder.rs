@@ -12,7 +12,7 @@ const TENSOR_EXTRA: mind_diag::Code = mind_diag::Code(4303);
 /// Tokens of each text, as the script has them.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
-/// The largest error of the vectors of a model, in units of the largest number of each text.
+/// Returns the largest error of the vectors of a model, in units of the largest number of each text.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;

@@ -12,14 +12,29 @@ use mind_weights::WeightFile;
 
 use crate::described;
 
-/// The numbers of a file.
+/// Returns the numbers of a file.
 pub fn numbers(path: &Path) -> Result<Vec<f32>, String> {
     let bytes = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().copied().map(f32::from_le_bytes).collect())
 }
 
-/// The token ids of a file.
+/// The `f64` numbers of a file.
+pub fn exact_numbers(path: &Path) -> Result<Vec<f64>, String> {
+    let bytes = std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(words.iter().copied().map(f64::from_le_bytes).collect())
+}
+
+/// The root mean square of the distances from the exact numbers, in units of the largest of these.
+pub fn deviation(found: &[f32], exact: &[f64]) -> f64 {
+    let most = exact.iter().fold(0f64, |most, x| most.max(x.abs()));
+    let square = |(one, other): (&f32, &f64)| ((f64::from(*one) - other) / most).powi(2);
+    let squares: f64 = found.iter().zip(exact).map(square).sum();
+    (squares / exact.len() as f64).sqrt()
+}
+
+/// Returns the token ids of a file.
 pub fn ids(path: &Path) -> Result<Vec<u32>, String> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|why| format!("{}: {why}", path.display()))?;
@@ -27,7 +42,7 @@ pub fn ids(path: &Path) -> Result<Vec<u32>, String> {
     ids.collect::<Result<_, _>>().map_err(|why| why.to_string())
 }
 
-/// The largest distance of numbers from the expected ones, in units of the largest of these.
+/// Returns the largest distance of numbers from the expected ones, in units of the largest of these.
 pub fn distance(found: &[f32], expected: &[f32]) -> Result<f64, String> {
     if found.len() != expected.len() {
         let (found, expected) = (found.len(), expected.len());
@@ -63,7 +78,7 @@ impl Files {
         })
     }
 
-    /// The model, and what is read with doubt.
+    /// Returns the model, and what is read with doubt.
     pub fn model(&self, family: &str) -> Result<(Arc<Model<'_>>, Diagnostics), String> {
         let sources = [Source {
             name: "model.safetensors".to_owned(),

@@ -6,8 +6,8 @@ use mind_model::Encoder;
 
 use crate::files::{Files, distance, messages, numbers};
 
-/// The largest error of a model, in units of the largest number of the vectors of each image, of what a pooler makes of them,
-/// or of its scores.
+/// Returns the largest error of a model, in units of the largest number of the vectors of each image, of what a pooler
+/// makes of them, or of its scores.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;

@@ -10,7 +10,7 @@ use crate::files::{Files, distance, ids, numbers};
 /// Tokens of each text that is read, as the script has them.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
-/// The largest error of the logits of a model, in units of the largest one behind each text.
+/// Returns the largest error of the logits of a model, in units of the largest one behind each text.
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;

@@ -12,28 +12,28 @@ use mind_mil::recurrence::Recurrence;
 
 use crate::emit::{Emit, Many, One};
 
-/// What a layer does in a step.
+/// The computation of a recurrent layer in one step.
 #[derive(Debug)]
 pub(crate) struct Cell {
     pub(crate) kind: Recurrence,
-    /// How many numbers a step reads of the sequence, and a state has.
+    /// The number of input features of a step, and of units of a state.
     pub(crate) inputs: usize,
     pub(crate) units: usize,
-    /// Whether the gates look at the cell.
+    /// Whether the gates have peephole connections to the cell state.
     pub(crate) looks: bool,
-    /// Whether the hidden state is reset after its product.
+    /// Whether the reset gate is applied after the product of the hidden state.
     pub(crate) resets_after: bool,
     clip: Option<f32>,
-    /// The functions of gates, of what a cell takes, and of what is shown.
+    /// Gate, cell and output activations.
     words: [String; 3],
 }
 
 impl Cell {
-    /// The cell of a layer that reads `inputs` numbers and has `units`; `looks` is still to be found.
+    /// Returns the cell of a layer with `inputs` input features and `units` units. The caller sets `looks`.
     ///
     /// # Errors
     ///
-    /// Another op.
+    /// If the op is not a recurrent layer.
     pub(crate) fn of(call: &Call<'_>, [inputs, units]: [i64; 2]) -> Result<Cell, Refusal> {
         let word = |name: &str, default: &str| match call.word(name) {
             "" => default.to_owned(),
@@ -56,8 +56,8 @@ impl Cell {
         })
     }
 
-    /// The states after a step with the sums `inside` over the input. `fixed` are products with the hidden state, then
-    /// the bias of what is reset, or what gates look at.
+    /// Returns the states after a step, whose input projection is `inside`. `fixed` has the recurrent weights, followed
+    /// by the bias of the reset product or the peephole weights.
     pub(crate) fn step(
         &self,
         e: &mut Emit<'_>,
@@ -76,7 +76,7 @@ impl Cell {
         }
     }
 
-    /// Gate `at` of a value that holds several.
+    /// Returns gate `at` of a value that concatenates several gates.
     fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
         let (axis, units) = (e.rank(all) - 1, self.units as i64);
         e.part(all, axis, at as i64 * units, (at as i64 + 1) * units)
@@ -206,7 +206,7 @@ fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> One {
     }
 }
 
-/// `x` from 0 to `most`.
+/// Clips `x` to `0..=most`.
 fn bounded(e: &mut Emit<'_>, x: ValueId, most: f64) -> One {
     let [least, most] = [0.0, most].map(|bound| e.number(DType::F32, bound));
     let x = e.max(x, least)?;

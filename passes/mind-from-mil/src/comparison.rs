@@ -1,4 +1,4 @@
-//! Choices and casts.
+//! Imports selects, comparisons and casts.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::Select;
@@ -26,7 +26,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// Two arguments in one dtype: weights may be given in another float.
+/// Returns two arguments in one dtype, because weights may be given in another float dtype.
 fn alike(op: OpId, e: &mut Emit<'_>, names: [&str; 2]) -> Result<[ValueId; 2], Refusal> {
     let [x, y] = [e.argument(op, names[0])?, e.argument(op, names[1])?];
     let y = e.convert(y, e.dtype(x))?;

@@ -1,4 +1,4 @@
-//! Ops that core says in several ops.
+//! Imports ops that core expresses as several ops.
 
 use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
@@ -15,7 +15,7 @@ use crate::emit::{Emit, One};
 use crate::pool::Pool;
 use crate::reduce::{Over, operand};
 
-/// The composition that an op stands for; `None` for one with a counterpart of its own.
+/// Returns the composition of an op; `None` if core has the op itself.
 pub(crate) fn composition(op: OpId, e: &Emit<'_>) -> Option<&'static Composition> {
     let call = e.call(op).ok()?;
     let dtype = e.dtype(call.value("x")?);
@@ -23,7 +23,7 @@ pub(crate) fn composition(op: OpId, e: &Emit<'_>) -> Option<&'static Composition
     rows.find(|row| row.fits(&call, dtype))
 }
 
-/// Writes what an op stands for.
+/// Emits the composition of an op.
 pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> One {
     let x = e.argument(op, "x")?;
     let dtype = e.dtype(x);
@@ -62,18 +62,18 @@ pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> 
     e.convert(single, dtype)
 }
 
-/// What has been written of a composition.
+/// State of emitting a composition.
 struct Terms<'e, 'g> {
     op: OpId,
     e: &'e mut Emit<'g>,
-    /// The dtype of its tensors.
+    /// The dtype of its intermediate tensors.
     wide: DType,
     over: Over,
     made: Vec<(Term, DType, ValueId)>,
 }
 
 impl Terms<'_, '_> {
-    /// The value of a term, of `dtype` if it is made of numbers; of equal terms the same one.
+    /// Returns the value of a term; constants get `dtype`. Equal terms share one value.
     fn value(&mut self, term: &'static Term, dtype: DType) -> One {
         let mut made = self.made.iter();
         if let Some((.., value)) = made.find(|(own, as_, _)| own == term && *as_ == dtype) {
@@ -91,7 +91,7 @@ impl Terms<'_, '_> {
                 self.e.convert(value, self.wide)
             }
             Term::Param(name) => {
-                // A parameter has the dtype of the op, whose numbers `f32` holds.
+                // A parameter is first rounded to the dtype of the op, whose numbers `f32` can represent.
                 let call = self.e.call(self.op)?;
                 let number = call.float(name).unwrap_or(0.0) as f32;
                 let is_shared = call.name == LOCAL_RESPONSE_NORM.name && name == "alpha";
@@ -123,7 +123,7 @@ impl Terms<'_, '_> {
         }
     }
 
-    /// A function of terms; numbers have the dtype of the tensors beside them.
+    /// Applies a function to terms; constants get the dtype of the other operands.
     fn apply(&mut self, function: ScalarFn, of: &'static [Term]) -> One {
         let mut dtype = self.wide;
         for of in of.iter().filter(|of| !of.is_number()) {
@@ -141,7 +141,7 @@ impl Terms<'_, '_> {
         self.e.apply(function, &operands)
     }
 
-    /// A list of one number a channel as `[C, 1, ..]`.
+    /// Returns a list with one number per channel, reshaped to `[C, 1, ..]`.
     fn channels(&mut self, name: &str, dtype: DType) -> One {
         let x = self.e.argument(self.op, "x")?;
         let list = floats(&self.e.known(self.op, name)?);
@@ -152,7 +152,7 @@ impl Terms<'_, '_> {
     }
 }
 
-/// The windows that an op slides.
+/// Returns the sliding windows of an op.
 fn windows(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
     if e.call(op)?.name != LOCAL_RESPONSE_NORM.name {
         return Pool::of(op, e);
@@ -162,7 +162,7 @@ fn windows(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
     Ok(Pool::along(1, e.rank(x), size))
 }
 
-/// The op of core that reduces along axes.
+/// Returns the core op of a reduction.
 fn reduction(kind: Reduction) -> &'static OpDef {
     match kind {
         Reduction::Sum => Sum::DEF,

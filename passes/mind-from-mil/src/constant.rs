@@ -1,4 +1,4 @@
-//! Ops of constants alone, computed when importing.
+//! Folds ops of constants at import.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_ir::{OpId, ValueId};
@@ -6,15 +6,15 @@ use mind_mil::constant::constant;
 
 use crate::emit::Emit;
 
-/// The most bytes that one constant may take when computed.
+/// Maximum size in bytes of a folded constant.
 const LIMIT: u64 = 1 << 28;
 
-/// What an op of constants alone computes, as constants of MIL; `None` for an op that reads anything else, or
-/// that has no evaluation.
+/// Folds an op whose operands are all constants and returns its results. Returns `None` for other ops, and for ops
+/// without an evaluation.
 ///
 /// # Errors
 ///
-/// An evaluation that fails.
+/// If the evaluation fails.
 pub(crate) fn folded(op: OpId, e: &mut Emit<'_>) -> Result<Option<Vec<ValueId>>, Refusal> {
     let Some(results) = mind_mil::fold::folded(e.g(), op, LIMIT) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Sums of products.
+//! Imports matrix products and attention.
 
 use mind_convert::EmitCore;
 use mind_core::ops::compare::Select;
@@ -56,7 +56,7 @@ fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> One {
     Ok(MatMul::build(&mut e.b, x, y)?)
 }
 
-/// `value` in the dtype of `x`: weights may be given in another float.
+/// Returns `value` in the dtype of `x`, because weights may be given in another float dtype.
 pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> One {
     if e.dtype(x).is_float() && e.dtype(value).is_float() {
         e.convert(value, e.dtype(x))
@@ -65,7 +65,7 @@ pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> One {
     }
 }
 
-/// Vectors as matrices of one row or column.
+/// Imports a product; vectors become matrices of one row or column.
 fn matmul(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
     let call = e.call(op)?;
@@ -103,10 +103,10 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// What stands for minus infinity where a mask of truth values leaves a score out.
+/// The replacement for minus infinity where a boolean mask excludes a score.
 const MASKED: f64 = -3e4;
 
-/// Scaled scores, masked, through softmax, by the values.
+/// Imports attention: the softmax of scaled and masked scores, times the values.
 fn attention(op: OpId, e: &mut Emit<'_>) -> One {
     let [q, k, v] = [
         e.argument(op, "query")?,

@@ -1,8 +1,8 @@
-//! Blocks that run on a condition, and again and again.
+//! Imports conditionals and loops.
 //!
-//! What a block of MIL reads from outside becomes an operand and an argument, since regions of core are closed.
+//! Values that a MIL block captures become operands and arguments, because regions of core are closed.
 
-use mind_convert::{EmitCore, Refusal, RegionOp};
+use mind_convert::{EmitCore, RegionOp};
 use mind_core::ops::control::{If, While};
 use mind_core::ops::shape::Reshape;
 use mind_ir::graph::Graph;
@@ -11,7 +11,7 @@ use mind_ir::{BlockId, OpId, ValueId};
 
 use crate::emit::{Emit, Many};
 
-/// The first block where the predicate is true, else the second.
+/// Imports `cond`: the first block if the predicate is true, else the second one.
 pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Many {
     let predicate = e.argument(op, "pred")?;
     let predicate = e.reshape_to(predicate, &[])?;
@@ -26,16 +26,9 @@ pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Many {
     closed(op, e, new, &captured)
 }
 
-/// The second block over the variables, while the first one yields true.
+/// Imports `while_loop`: the second block is repeated while the first one yields true.
 pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Many {
     let variables = e.arguments(op, "loop_vars")?;
-    let body = block(e.g(), op, 1);
-    for (&variable, argument) in variables.iter().zip(e.g().arguments(body)) {
-        if e.g().type_id(variable) != e.g().type_id(argument) {
-            let (found, wanted) = (e.g().type_text(variable), e.g().type_text(argument));
-            return Err(Refusal::declared("a loop variable", found, wanted));
-        }
-    }
     let captured = e.g().captures(op);
     let operands = [&variables[..], &captured].concat();
     let attrs = While::attrs(variables.len() as i64);
@@ -52,6 +45,23 @@ fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
     g.block(g.regions(op)[region])
 }
 
+/// Opens the extents of arguments that those of the block of MIL have open, because the loop changes them. Core reads
+/// this from the arguments of the last region.
+fn open_extents(g: &mut Graph, from: BlockId, arguments: &[ValueId], is_last: bool) {
+    let olds: Vec<ValueId> = g.arguments(from).into_iter().collect();
+    for (old, &new) in olds.into_iter().zip(arguments) {
+        let (Some(wanted), Some(own)) = (g.type_id(old), g.type_id(new)) else {
+            continue;
+        };
+        if wanted != own && g.ty(new).meet(g.ty(old)).is_some() {
+            g.set_type(new, wanted);
+            if is_last {
+                g.declare(new, wanted);
+            }
+        }
+    }
+}
+
 /// Emits `new` with the blocks of `op`, whose arguments come first; those for `captured` come last.
 fn closed(op: OpId, e: &mut Emit<'_>, new: RegionOp<'_>, captured: &[ValueId]) -> Many {
     let is_loop = std::ptr::eq(new.def, While::DEF as &OpDef);
@@ -59,6 +69,8 @@ fn closed(op: OpId, e: &mut Emit<'_>, new: RegionOp<'_>, captured: &[ValueId]) -
         let from = block(b.graph, op, region);
         let own = b.graph.arguments(from).into_iter();
         let outside = arguments.len() - captured.len();
+        let is_last = region + 1 == new.def.regions;
+        open_extents(b.graph, from, &arguments[..outside], is_last);
         let own = own.zip(&arguments[..outside]);
         let captures = captured.iter().zip(&arguments[outside..]);
         let values = own
@@ -70,7 +82,7 @@ fn closed(op: OpId, e: &mut Emit<'_>, new: RegionOp<'_>, captured: &[ValueId]) -
             && region == 0
             && b.graph.ty(go).rank() != 0
         {
-            // MIL takes one truth value of any rank.
+            // MIL accepts a single truth value of any rank.
             yielded[0] = Reshape::with(&[]).build(b, go)?;
         }
         Ok(yielded)

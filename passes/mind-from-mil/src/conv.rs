@@ -1,4 +1,4 @@
-//! Convolutions, forward and backward.
+//! Imports convolutions, forward and transposed.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
@@ -16,7 +16,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&conv::CONV_TRANSPOSE, conv_transpose),
 ];
 
-/// `[N, C, ..]` under `[O, C / groups, ..]`.
+/// Imports a convolution of `[N, C, ..]` with `[O, C / groups, ..]`.
 fn convolution(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let list = |entry: fn(&Axis) -> i64| operands.axes.iter().map(entry).collect();
@@ -37,7 +37,7 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> One {
     biased(op, e, own)
 }
 
-/// `[N, C, ..]` spread by `[C, O / groups, ..]`.
+/// Imports a transposed convolution of `[N, C, ..]` with `[C, O / groups, ..]`.
 fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let (outer, result) = (e.shape(operands.x)?, e.shape(e.g().result(op))?);
@@ -65,7 +65,7 @@ fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> One {
     biased(op, e, own)
 }
 
-/// What every convolution has.
+/// Arguments that all convolutions share.
 struct Operands {
     x: ValueId,
     weight: ValueId,
@@ -77,26 +77,46 @@ impl Operands {
     fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Refusal> {
         let (x, weight) = (e.argument(op, "x")?, e.argument(op, "weight")?);
         let weight = alike(e, weight, x)?;
-        let (outer, kernel) = (e.shape(x)?, e.shape(weight)?);
+        let kernel = e.shape(weight)?;
         let call = e.call(op)?;
-        let dims: Vec<Dim> = outer[2..].iter().copied().map(Dim::Fixed).collect();
+        let windows = Windows::of(&call, &kernel[2..], &e.g().ty(x).shape[2..])?;
+        check_pads(e, x, &windows, call.word("pad_type"))?;
         Ok(Operands {
             x,
             weight,
             groups: call.int("groups").unwrap_or(1).max(1),
-            axes: Windows::of(&call, &kernel[2..], &dims)?.axes,
+            axes: windows.axes,
         })
     }
 }
 
-/// `own` with the bias of `op`, a number for each filter.
+/// Refuses windows whose padding depends on extents of `x` that are not known: `same` pads as much as the last window
+/// reaches beyond the end, which steps of 1 do not change.
+pub(crate) fn check_pads(
+    e: &Emit<'_>,
+    x: ValueId,
+    windows: &Windows,
+    pad_type: &str,
+) -> Result<(), Refusal> {
+    let is_fixed = matches!(pad_type, "" | "valid" | "custom");
+    let mut axes = windows.axes.iter().zip(&e.g().ty(x).shape[2..]);
+    let is_decided = |(axis, dim): (&Axis, &Dim)| {
+        dim.fixed().is_some() || !windows.ceil && (is_fixed || axis.stride == 1)
+    };
+    match axes.all(is_decided) {
+        true => Ok(()),
+        false => e.shape(x).map(|_| ()),
+    }
+}
+
+/// Adds the bias of `op` to `own`, one number per filter.
 fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> One {
     let Some(bias) = e.optional(op, "bias")? else {
         return Ok(own);
     };
     let bias = alike(e, bias, own)?;
-    let mut shape = vec![1; e.shape(own)?.len() - 1];
-    shape[0] = e.shape(own)?[1];
+    let mut shape = vec![1; e.rank(own) - 1];
+    shape[0] = e.g().ty(bias).count().unwrap_or(1);
     let bias = e.reshape_to(bias, &shape)?;
     e.add(own, bias)
 }

@@ -1,4 +1,4 @@
-//! The walk over a program and the table of what each op becomes.
+//! Walks a program and imports each op by a table.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_diag::Diagnostics;
@@ -24,7 +24,7 @@ use crate::{
     slice, sorting, space, suppress, without,
 };
 
-/// What each op of one result becomes.
+/// The imports of ops with one result.
 const FAMILIES: [&[(&MilOp, Import)]; 16] = [
     elementwise::ROWS,
     comparison::ROWS,
@@ -44,7 +44,7 @@ const FAMILIES: [&[(&MilOp, Import)]; 16] = [
     quantize::ROWS,
 ];
 
-/// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.
+/// Returns whether ops of this row are imported. Ops of constants alone are folded instead.
 pub fn imports(row: &MilOp) -> bool {
     let mut composed = COMPOSITIONS.iter();
     composed.any(|own| std::ptr::eq(own.op, row))
@@ -52,10 +52,10 @@ pub fn imports(row: &MilOp) -> bool {
         || conversion(row).is_some()
 }
 
-/// What an op of several results becomes.
+/// The import of an op with several results.
 type Several = fn(OpId, &mut Emit<'_>) -> Many;
 
-/// What each op of several results becomes.
+/// The imports of ops with several results.
 const SEVERAL: [(&MilOp, Several); 8] = [
     (&flow::COND, control::cond),
     (&flow::WHILE_LOOP, control::while_loop),
@@ -82,14 +82,16 @@ fn conversion(row: &MilOp) -> Option<Import> {
     })
 }
 
-/// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further
-/// functions are left out, and a module that is no program stays as it is. Open extents of inputs become symbolic
-/// dimensions, and stay open where that would make equal what a run may make equal. States become values, see
-/// [`thread`](mind_mil::state::thread).
+/// Imports the main function of a verified program to core and tensor ops, and returns the number of imported ops.
+/// Other functions are dropped, and a module that is not a program is left unchanged.
+///
+/// Unknown extents of inputs become symbolic dimensions, unless the module does not verify with them, for example
+/// because it adds inputs whose extents are equal only at run time; then they stay unknown. States become inputs and
+/// outputs, see [`thread`](mind_mil::state::thread).
 ///
 /// # Errors
 ///
-/// E6003 for each op without a counterpart and each reason; the module is then not to be used.
+/// E6003 for each op without an import and each reason. The module must not be used afterwards.
 pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     let Some(header) = program(g) else {
         return Ok(0);
@@ -107,7 +109,7 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     import_function(g, header.id())
 }
 
-/// Imports the function that a program is; the count of its ops.
+/// Imports the main function of a program and returns the number of imported ops.
 ///
 /// # Errors
 ///
@@ -124,7 +126,7 @@ fn import_function(g: &mut Graph, header: OpId) -> Result<usize, Diagnostics> {
     if found.has_errors() {
         return Err(found);
     }
-    // The opset of every op is in the header.
+    // Erased last, because the header has the opset that all ops need.
     g.erase(header);
     sweep(g);
     Ok(importing.imported)
@@ -140,7 +142,7 @@ fn name_outputs(g: &mut Graph) {
     }
 }
 
-/// The walk over a program.
+/// State of an import.
 struct Importing {
     header: OpId,
     refused: Refusals,
@@ -148,9 +150,9 @@ struct Importing {
 }
 
 impl Importing {
-    /// Imports the ops of a block, those of inner blocks before the op that they belong to.
+    /// Imports the ops of a block. Nested blocks come before the op that they belong to.
     fn block(&mut self, g: &mut Graph, block: BlockId) {
-        // Constants of one block are not those of another, which is closed.
+        // Each block has its own constants, because regions of core are closed.
         let mut constants = FxHashMap::default();
         let mut next = g.ops(block).next();
         while let Some(op) = next {
@@ -198,7 +200,7 @@ impl Importing {
     }
 }
 
-/// What takes the place of the results of an op; for the end of the function, of its operands.
+/// Returns the values that replace the results of an op, or the operands of the terminator.
 fn replacements(op: OpId, e: &mut Emit<'_>) -> Many {
     if let Some(end) = e.g().view::<Yield>(op) {
         let values = end.values(e.g()).to_vec();
@@ -236,7 +238,7 @@ fn replace(g: &mut Graph, op: OpId, values: &[ValueId]) {
     g.erase(op);
 }
 
-/// Whether the op reads what was not imported: the reason was given there.
+/// Returns whether an operand could not be imported, in which case its error is already reported.
 fn reads_rejected(g: &Graph, op: OpId) -> bool {
     g.operands(op).iter().any(|&value| {
         let source = g.defining_op(value);
@@ -244,7 +246,7 @@ fn reads_rejected(g: &Graph, op: OpId) -> bool {
     })
 }
 
-/// Takes out the constants of MIL, which core's stand for, and what else nothing reads.
+/// Removes dead ops, among them the constants of MIL.
 fn sweep(g: &mut Graph) {
     let all: Vec<OpId> = g.walk().collect();
     for &op in all.iter().rev() {

@@ -1,4 +1,4 @@
-//! Ops that act at every position alone.
+//! Imports elementwise ops.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::elementwise::Gelu;
@@ -10,8 +10,8 @@ use mind_mil::scalar::function_of;
 
 use crate::emit::{Emit, Import, One};
 
-/// The functions that need more than a scalar function; [`mind_mil::scalar`] has the others, and those that are made of
-/// several ops are rows of [`mind_mil::composition`].
+/// The functions that are not a single scalar function. [`mind_mil::scalar`] has the scalar functions, and
+/// [`mind_mil::composition`] those that become several ops.
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::SQUARE, |op, e| {
         let x = e.argument(op, "x")?;
@@ -30,7 +30,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&binary::POW, power),
 ];
 
-/// An op that applies a scalar function: the op of core that applies it, too.
+/// Imports an op that is a scalar function as the core op of the same function.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> One {
     let function = function_of(e.g().def(op).short_name());
     let function = function.ok_or_else(|| Refusal::no_counterpart("core has no such function"))?;
@@ -49,7 +49,7 @@ pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> One {
     e.apply(function, &args)
 }
 
-/// A power; a square of integers is a product.
+/// Imports a power; a square of integers becomes a product.
 fn power(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
     let is_square = !e.dtype(x).is_float() && e.rank(y) <= e.rank(x);
@@ -59,7 +59,7 @@ fn power(op: OpId, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// The exponent, if it is one number at every position.
+/// Returns the exponent, if it is the same constant for all elements.
 fn same_exponent(op: OpId, e: &mut Emit<'_>) -> Option<f64> {
     let exponents = mind_mil::call::floats(&e.known(op, "y").ok()?);
     let first = *exponents.first()?;

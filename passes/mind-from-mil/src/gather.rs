@@ -1,4 +1,4 @@
-//! Elements at places that a tensor gives.
+//! Imports gathers.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::GATHER_ND, nd),
 ];
 
-/// Slices at `indices`; a negative index counts from the end.
+/// Imports a gather of slices at `indices`; negative indices count from the end.
 fn gather(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -48,7 +48,7 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> One {
         .build(&mut e.b, x, indices)?)
 }
 
-/// Slices along `axis` at the indices of the same batch, as tuples of one index.
+/// Returns slices along `axis` with batched indices, as tuples of one index.
 fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> One {
     let indices = indices(op, e)?;
     let (rank, list) = (e.rank(x), e.shape(indices)?);
@@ -57,7 +57,7 @@ fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> O
     let batch =
         fitting.ok_or_else(|| Refusal::value("batch_dims", batch, format_args!("0 to {most}")))?;
     let tuples = e.reshape_to(indices, &[&list[..], &[1]].concat())?;
-    // The axis comes behind the batches, and what stood between them behind the indices.
+    // The axis moves after the batch dimensions, and the dimensions between them move after the indices.
     let between: Vec<i64> = (batch as i64..axis as i64).collect();
     let front = (0..batch as i64).chain([axis as i64]);
     let order = front
@@ -78,11 +78,11 @@ fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> O
     e.transpose(new, &order.collect::<Vec<i64>>())
 }
 
-/// The argument `indices`, constant ones as `i64`.
+/// Returns the argument `indices`; constant ones are converted to `i64`.
 ///
 /// # Errors
 ///
-/// Indices of a run that core does not take.
+/// Data-dependent indices of a dtype that core does not take.
 pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> One {
     if let Some(tensor) = e.call(op)?.tensor("indices").known() {
         let list = integers(&tensor);
@@ -95,7 +95,7 @@ pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// Elements at `indices` along an axis.
+/// Imports a gather of elements at `indices` along an axis.
 fn along_axis(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -107,7 +107,7 @@ fn along_axis(op: OpId, e: &mut Emit<'_>) -> One {
         .build(&mut e.b, x, indices)?)
 }
 
-/// Slices at tuples of indices.
+/// Imports a gather of slices at index tuples.
 fn nd(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let batch = e.call(op)?.int("batch_dims").unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Inputs.
+//! Imports inputs.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::input::Input as CoreInput;
@@ -7,11 +7,11 @@ use mind_mil::structure::Input;
 
 use crate::emit::{Emit, One};
 
-/// An input of core of the same name and type.
+/// Returns a core input with the same name and type.
 ///
 /// # Errors
 ///
-/// A state.
+/// If the input is a state.
 pub(crate) fn input(input: Input, e: &mut Emit<'_>) -> One {
     let g = e.g();
     if input.state(g) {

@@ -6,8 +6,8 @@ use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::ops;
 use mind_mil::structure::{Func, Input, program};
 
-/// A note for each part of a program that [`import`](crate::import) changes for its users: states, further functions,
-/// compressed weights. Nothing for a module that is no program.
+/// Returns a note for each part of a program that [`import`](crate::import) drops or changes for its users: states,
+/// other functions, compressed weights. Returns nothing for a module that is not a program.
 pub fn left_out(g: &Graph) -> Diagnostics {
     let mut found = Diagnostics::new();
     if program(g).is_none() {
@@ -61,7 +61,7 @@ pub fn left_out(g: &Graph) -> Diagnostics {
     found
 }
 
-/// The note on an input that takes several shapes.
+/// Returns a note on each input with several shapes.
 fn ranges(g: &Graph) -> Vec<String> {
     let flexible = program(g).and_then(|own| Flexible::parse(g.name(own.function_attributes(g))));
     let Some(Flexible { shapes, .. }) = flexible else {

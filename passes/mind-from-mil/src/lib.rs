@@ -1,8 +1,9 @@
-//! The import of the mil dialect into core and tensor ops.
+//! Importer of the mil dialect to core and tensor ops.
 //!
-//! [`import`] turns a program of MIL into a module that every pass and the compiled engine take, one file a
-//! family of ops. What MIL computes in `f32` and rounds once is written out in the same way. Ops without a counterpart are
-//! named; [`imports`] says which have one, and [`left_out`] what of a program a module of core does not keep.
+//! [`import`] converts a MIL program to a module that all passes and the compiled engine accept, with one file for each
+//! family of ops. Ops that MIL computes in `f32` and rounds once are imported with the same rounding. Ops without an
+//! import are reported; [`imports`] tells which ops have one, and [`left_out`] lists the parts of a program that the
+//! module does not keep.
 
 mod cell;
 mod comparison;

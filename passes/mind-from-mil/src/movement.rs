@@ -1,4 +1,4 @@
-//! The same elements in another order or shape.
+//! Imports data movement: reshapes, permutations, padding and concatenations.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -76,7 +76,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::PIXEL_UNSHUFFLE, blocks),
 ];
 
-/// Pieces along an axis, of the extents that the results have.
+/// Imports a split along an axis, with the extents of the results.
 pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Many {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -91,7 +91,7 @@ pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Many {
     results.into_iter().map(piece).collect()
 }
 
-/// The elements in the shape of the result, of which one extent may be open.
+/// Reshapes to the shape of the result, of which one extent may be unknown.
 fn renamed(op: OpId, e: &mut Emit<'_>) -> One {
     let result = e.g().result(op);
     let dims = e.g().ty(result).shape;
@@ -107,7 +107,7 @@ fn renamed(op: OpId, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// The elements of `x`, some extents of which are open, in a shape where -1 is whatever is left and 0 copies an extent.
+/// Reshapes `x`, whose extents may be unknown, to a shape in which -1 is inferred and 0 copies an extent.
 fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> One {
     let own = e.g().ty(x).shape.to_vec();
     let dims = asked.iter().enumerate().map(|(at, &extent)| match extent {
@@ -118,7 +118,7 @@ fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> One {
     Ok(Reshape::with(&dims).build(&mut e.b, x)?)
 }
 
-/// Tensors along a new dimension.
+/// Stacks tensors along a new dimension.
 fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> One {
     let thin = |value: &ValueId| {
         let mut shape = e.shape(*value)?;
@@ -129,7 +129,7 @@ fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> One {
     e.concat(&values?, axis)
 }
 
-/// Repeated along each dimension: a new dimension before each, which the repetition fills.
+/// Imports a tile: a broadcast along a new dimension before each dimension, merged by a reshape.
 fn tile(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let (Ok(reps), Ok(shape)) = (e.ints(op, "reps"), e.shape(x)) else {
@@ -147,7 +147,7 @@ fn tile(op: OpId, e: &mut Emit<'_>) -> One {
     e.reshape_to(repeated, &result)
 }
 
-/// Grown by a constant, a mirror image or the edge.
+/// Imports padding with a constant, by reflection, or with the edge.
 fn pad(op: OpId, e: &mut Emit<'_>) -> One {
     let call = e.call(op)?;
     let (mode, value) = (
@@ -175,7 +175,8 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> One {
         .build(&mut e.b, x, value)?)
 }
 
-/// Channels against height and width: six dimensions, permuted.
+/// Imports the ops that exchange channels with height and width as a permutation of six dimensions, for example depth
+/// to space.
 fn blocks(op: OpId, e: &mut Emit<'_>) -> One {
     let def = e.g().def(op);
     let row = BLOCKS

@@ -1,4 +1,4 @@
-//! Normalisations.
+//! Imports normalisations.
 
 use mind_convert::{EmitCore, scalar};
 use mind_core::ops::normalize::{LayerNorm, epsilon};
@@ -14,7 +14,7 @@ use crate::reduce::Over;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[(&norm::LAYER_NORM, layer)];
 
-/// As core's `LayerNorm` where that is what is asked for, else the ops that define it.
+/// Imports a layer normalisation as core's `LayerNorm` if that computes the same, else as the ops that define it.
 fn layer(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let (x, rank, dtype) = (e.float(x)?, e.rank(x), e.dtype(x));

@@ -1,10 +1,11 @@
-//! Inputs whose extents are open.
+//! Names for unknown extents of inputs.
 
 use mind_ir::Graph;
 use mind_ir::types::{Dim, Shape, TypeView};
 use mind_mil::structure::Input;
 
-/// Gives each open extent of an input a symbol that names the input and the axis, `x_0`; whether there is one.
+/// Gives each unknown extent of an input a symbol named after input and axis, e.g. `x_0`, and returns whether there was
+/// one.
 pub(crate) fn name_extents(g: &mut Graph) -> bool {
     let inputs: Vec<Input> = g
         .ops(g.body())

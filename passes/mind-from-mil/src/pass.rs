@@ -1,4 +1,4 @@
-//! The pass.
+//! The pass that imports the mil dialect.
 
 use mind_ir::Graph;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};

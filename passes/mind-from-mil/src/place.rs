@@ -1,4 +1,4 @@
-//! Elements put at places, and elements taken from places that are known when importing.
+//! Imports scatters, slice updates, and gathers with constant indices.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -43,7 +43,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::BAND_PART, band),
 ];
 
-/// The most places that are listed.
+/// Maximum number of indices in a constant list.
 const MOST_PLACES: i64 = 1 << 22;
 
 /// Refuses a number of places that is too large, `None` for one above `i64`.
@@ -69,7 +69,7 @@ fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Refusal> {
     Ok(shape.into_iter().map(|extent| extent as usize).collect())
 }
 
-/// How a scatter joins its updates, and these.
+/// Returns how a scatter combines its updates with the elements, and the updates.
 fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Refusal> {
     let mode = e.call(op)?.word("mode").to_owned();
     let updates = e.argument(op, "updates")?;
@@ -100,7 +100,8 @@ fn elements(
         .build(&mut e.b, data, indices, updates)?)
 }
 
-/// Slices put at `indices` along an axis: all indices as one dimension, each for every element of its slice.
+/// Imports a scatter of slices along an axis. The indices are flattened to one dimension and broadcast over the
+/// elements of their slices.
 fn scatter(op: OpId, e: &mut Emit<'_>) -> One {
     let data = e.argument(op, "data")?;
     let shape = e.shape(data)?;
@@ -119,7 +120,7 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> One {
     elements(e, axis, kind, [data, spread, updates])
 }
 
-/// `x` with a slice replaced.
+/// Imports the update of a slice.
 fn slice_update(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
     let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
@@ -144,7 +145,7 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> One {
         .build(&mut e.b, x, update, &starts)?)
 }
 
-/// `update` spread to the positions of `ranges`, and `x` between them.
+/// Returns `update` at the positions of `ranges`, and `x` elsewhere.
 fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> One {
     let shape = extents(e, x)?;
     let reach = |range: &Range| range.start + (range.count - 1) * range.step + 1;
@@ -172,7 +173,7 @@ fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> On
     Ok(Select::build(&mut e.b, mask, spread, x)?)
 }
 
-/// The first elements of each sequence backwards, as many as constant `lengths` say.
+/// Imports a reversal of the first elements of each sequence; `lengths` is constant.
 fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> One {
     let lengths = integers(&e.known(op, "lengths")?);
     let x = e.argument(op, "x")?;
@@ -207,7 +208,7 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> One {
         .build(&mut e.b, x, places)?)
 }
 
-/// `x` in the band, 0 outside of it.
+/// Imports a band matrix: `x` in the band, 0 outside of it.
 fn band(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;

@@ -1,14 +1,14 @@
-//! Pools.
+//! Imports pools.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::scalar::Reduction;
-use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::infer::window::Windows;
 use mind_mil::ops::pool;
 
+use crate::conv::check_pads;
 use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -23,17 +23,17 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// How a pool slides over `[N, C, ..]`: an entry for each dimension.
+/// The sliding windows of a pool over `[N, C, ..]`, with one entry for each dimension.
 pub(crate) struct Pool {
     window: Vec<i64>,
     strides: Vec<i64>,
     low: Vec<i64>,
-    /// Far enough for the last window.
+    /// The padding at the end, large enough for the last window.
     high: Vec<i64>,
 }
 
 impl Pool {
-    /// Windows of `size` elements along one axis of `rank`, one for each element, which stands in their middle.
+    /// Returns windows of `size` elements along one axis of `rank`, centred at each element.
     pub(crate) fn along(axis: usize, rank: usize, size: i64) -> Pool {
         let mut pool = Pool {
             window: vec![1; rank],
@@ -48,25 +48,29 @@ impl Pool {
 
     pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
         let x = e.argument(op, "x")?;
-        let outer = e.shape(x)?;
         let call = e.call(op)?;
         let kernel = call.ints("kernel_sizes").known().unwrap_or_default();
-        let dims: Vec<Dim> = outer[2..].iter().copied().map(Dim::Fixed).collect();
-        let windows = Windows::of(&call, &kernel, &dims)?;
-        let counts = windows.counts(&dims);
+        let dims = &e.g().ty(x).shape[2..];
+        let windows = Windows::of(&call, &kernel, dims)?;
+        check_pads(e, x, &windows, call.word("pad_type"))?;
+        let counts = windows.counts(dims);
         let mut pool = Pool {
             window: vec![1, 1],
             strides: vec![1, 1],
             low: vec![0, 0],
             high: vec![0, 0],
         };
-        for ((axis, extent), count) in windows.axes.iter().zip(&outer[2..]).zip(counts) {
-            let count = count.fixed().unwrap_or_default();
-            let reach = (count - 1) * axis.stride + axis.reach;
+        for ((axis, extent), count) in windows.axes.iter().zip(dims).zip(counts) {
             pool.window.push(axis.kernel);
             pool.strides.push(axis.stride);
             pool.low.push(axis.pads[0]);
-            pool.high.push((reach - extent - axis.pads[0]).max(0));
+            pool.high.push(match (extent.fixed(), count.fixed()) {
+                (Some(extent), Some(count)) => {
+                    let reach = (count - 1) * axis.stride + axis.reach;
+                    (reach - extent - axis.pads[0]).max(0)
+                }
+                _ => axis.pads[1],
+            });
         }
         Ok(pool)
     }

@@ -1,4 +1,4 @@
-//! Numbers on a scale.
+//! Imports quantisation and dequantisation.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::quantize::{Dequantize, Quantize};
@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// The scale, the zero point and the axis; a list of one scale is for the whole tensor.
+/// Returns the scale, the zero point and the axis; a list of one scale applies to the whole tensor.
 fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64), Refusal> {
     let input = e.argument(op, "input")?;
     let rank = e.rank(input);
@@ -54,7 +54,7 @@ fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64),
     Ok((scale, zero_point, axis))
 }
 
-/// Integers of 8 bits cut to the range of `element`, which may have fewer.
+/// Clips 8-bit integers to the range of `element`, which may have fewer bits.
 fn cut(e: &mut Emit<'_>, x: ValueId, element: Element) -> One {
     let Some((least, most)) = element
         .range()

@@ -1,4 +1,4 @@
-//! Recurrent layers as scans: the products with the input for all steps at once, then a step after the other.
+//! Imports recurrent layers as scans, with the input projection of all steps computed beforehand.
 
 use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::contract::MatMul;
@@ -17,15 +17,15 @@ use crate::emit::{Emit, Many, One};
 
 /// The weights of one direction, in `f32`.
 struct Weights {
-    /// `[inputs, gates * units]`.
+    /// The input weights, `[inputs, gates * units]`.
     input: ValueId,
-    /// The bias of the products with the input, a number for each gate and unit.
+    /// The bias of the input projection, one number per gate and unit.
     bias: Option<ValueId>,
-    /// What the steps read: products with the hidden state, and what gates look at.
+    /// Values that each step reads: recurrent weights, and the peephole weights or the bias of the reset product.
     fixed: Vec<ValueId>,
 }
 
-/// A matrix or list of `f32`.
+/// A matrix or vector of `f32`.
 struct Matrix {
     rows: usize,
     numbers: Vec<f32>,
@@ -42,7 +42,7 @@ impl Matrix {
         Ok(Some(Matrix { rows, numbers }))
     }
 
-    /// The rows of the gates in `order`, each of `units` rows, as columns.
+    /// Returns the rows of the gates in `order`, `units` rows each, transposed to columns.
     fn columns(&self, e: &mut Emit<'_>, order: &[usize], units: usize) -> ValueId {
         let inner = self.numbers.len() / self.rows;
         let rows: Vec<usize> = order
@@ -54,7 +54,7 @@ impl Matrix {
         e.tensor(&Tensor::of(vec![inner, rows.len()], numbers))
     }
 
-    /// The numbers of the gates in `order`, each of `units`.
+    /// Returns the numbers of the gates in `order`, `units` numbers each.
     fn list(&self, e: &mut Emit<'_>, order: &[usize], units: usize) -> ValueId {
         let own = order
             .iter()
@@ -65,7 +65,7 @@ impl Matrix {
 }
 
 impl Weights {
-    /// The weights of the direction whose arguments end with `end`.
+    /// Returns the weights of the direction whose arguments have the suffix `end`.
     fn of(op: OpId, e: &mut Emit<'_>, end: &str, cell: &Cell) -> Result<Weights, Refusal> {
         let matrix = |e: &Emit<'_>, name: &str| Matrix::of(e, op, &format!("{name}{end}"));
         let weight = |e: &Emit<'_>, name: &str| {
@@ -96,7 +96,8 @@ impl Weights {
             }
         }
         if cell.resets_after {
-            // What is reset has the bias, and the input one of its own.
+            // The bias of the reset gate's product belongs to the step, and `input_bias` takes its position in the
+            // input projection.
             let zeros = || Matrix {
                 rows: 1,
                 numbers: vec![0.0; gates * units],
@@ -126,7 +127,7 @@ impl Weights {
         })
     }
 
-    /// The sums of all steps over the input.
+    /// Returns the input projection of all steps.
     fn sums(&self, e: &mut Emit<'_>, x: ValueId) -> One {
         let product = MatMul::build(&mut e.b, x, self.input)?;
         match self.bias {
@@ -136,7 +137,7 @@ impl Weights {
     }
 }
 
-/// The results of `lstm`, `gru` or `rnn`.
+/// Imports `lstm`, `gru` or `rnn`.
 pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Many {
     let call = e.call(op)?;
     let every = call.flag("output_sequence");
@@ -198,7 +199,7 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Many {
         .collect()
 }
 
-/// The last states, then the hidden state of every step.
+/// Returns the last states, followed by the hidden states of all steps.
 fn scan(
     e: &mut Emit<'_>,
     cell: &Cell,

@@ -1,4 +1,4 @@
-//! Reductions along axes.
+//! Imports reductions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -53,16 +53,16 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::CUMSUM, cumulative),
 ];
 
-/// What a reduction runs along.
+/// The axes of a reduction.
 pub(crate) struct Over {
     /// Axes, counted from the front.
     pub(crate) axes: Vec<i64>,
-    /// Whether they stay, with extent 1.
+    /// Whether the axes are kept with extent 1.
     pub(crate) keep: bool,
 }
 
 impl Over {
-    /// The reduction `def` of core along these axes; along none it changes nothing.
+    /// Applies the core reduction `def` along these axes; without axes it returns `x`.
     pub(crate) fn apply(&self, e: &mut Emit<'_>, def: &'static OpDef, x: ValueId) -> One {
         if self.axes.is_empty() {
             Ok(x)
@@ -87,7 +87,7 @@ pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Ref
     Ok((x, Over { axes, keep }))
 }
 
-/// The operand of a search for a place, its axis, and whether that stays.
+/// Returns the operand and the axis of an argmax or argmin, and whether the axis is kept.
 fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Refusal> {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -95,13 +95,13 @@ fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Refusal> {
     Ok((x, axis as i64, call.flag("keep_dims")))
 }
 
-/// Places in the dtype that the result has.
+/// Returns indices in the dtype of the result.
 fn counted(op: OpId, e: &mut Emit<'_>, places: ValueId) -> One {
     let to = e.dtype(e.g().result(op));
     e.convert(places, to)
 }
 
-/// The sums along an axis.
+/// Imports a cumulative sum.
 fn cumulative(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;

@@ -1,4 +1,4 @@
-//! Images through a matrix, and regions of images, as samples at coordinates.
+//! Imports affine resampling and crops, as samples at coordinates.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -20,12 +20,12 @@ use crate::place::check_places;
 pub(crate) const ROWS: &[(&MilOp, Import)] =
     &[(&image::AFFINE, affine), (&image::CROP_RESIZE, crop_resize)];
 
-/// Refuses lists of `count` times `each` coordinates that are too long.
+/// Refuses coordinate lists of more than [`MOST_PLACES`] entries; there are `count` times `each`.
 fn listed(count: i64, each: i64) -> Result<(), Refusal> {
     check_places(count.checked_mul(each))
 }
 
-/// The images `x` at the coordinates `places`.
+/// Returns the images `x` sampled at the coordinates `places`.
 pub(crate) fn sampled(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -41,13 +41,13 @@ pub(crate) fn sampled(
     Ok(sample.build(&mut e.b, x, places)?)
 }
 
-/// Coordinates from 0 to 1 as those from -1 to 1.
+/// Maps coordinates from 0..1 to -1..1.
 pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> One {
     let doubled = e.mul_n(places, 2.0)?;
     e.add_n(doubled, -1.0)
 }
 
-/// The image at the positions of the result, as a matrix maps their coordinates.
+/// Imports `affine`: the image, sampled at the coordinates of the result mapped by a matrix.
 fn affine(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, matrix) = (e.argument(op, "x")?, e.argument(op, "transform_matrix")?);
     let (sampling, from_zero) = grid(&e.call(op)?)?;
@@ -87,14 +87,14 @@ fn affine(op: OpId, e: &mut Emit<'_>) -> One {
     sampled(e, x, places, sampling)
 }
 
-/// Where boxes lie: top, left, bottom and right, each `[N, 1]`, in pixels.
+/// Boxes by their edges: top, left, bottom and right, each `[N, 1]`, in pixels.
 struct Boxes {
     ends: [ValueId; 4],
     count: i64,
 }
 
 impl Boxes {
-    /// The boxes of a list `[N, 4]`.
+    /// Returns the boxes of a list `[N, 4]`.
     fn of(
         op: OpId,
         e: &mut Emit<'_>,
@@ -153,7 +153,7 @@ impl Boxes {
         Ok(Boxes { ends, count })
     }
 
-    /// The coordinates `[N, count]` of `count` samples from one end to the other.
+    /// Returns the coordinates `[N, count]` of `count` samples from one edge to the other.
     ///
     /// Source: Core ML MIL, `resize_bilinear`, "Notes", over the extent of a box.
     fn samples(&self, e: &mut Emit<'_>, axis: usize, count: i64, mode: &str) -> One {
@@ -193,7 +193,7 @@ impl Boxes {
     }
 }
 
-/// Regions of images, each sampled to one size.
+/// Imports crops of images, all resized to one size.
 fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let &[batch, _, height, width] = &e.shape(x)?[..] else {
@@ -252,7 +252,7 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     } else if is_list && batch == count {
         x
     } else {
-        // Every box of every image.
+        // All pairs of a box and an image.
         let pairs = (0..count).flat_map(|own| (0..batch).map(move |image| (own, image)));
         let (own, image): (Vec<i64>, Vec<i64>) = pairs.unzip();
         let [own, image] = [own, image].map(|list| e.tensor(&Tensor::of(vec![list.len()], list)));
@@ -269,7 +269,7 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     e.reshape_to(samples, &result)
 }
 
-/// Coordinates along one axis for every position of a region: `[N, rows, columns, 1]`.
+/// Broadcasts coordinates along one axis to all positions of a region: `[N, rows, columns, 1]`.
 fn spread(e: &mut Emit<'_>, places: ValueId, shape: [i64; 4], rows: i64, columns: i64) -> One {
     let thin = e.reshape_to(places, &shape)?;
     let whole = [shape[0], rows, columns, 1].map(Dim::Fixed);

@@ -1,4 +1,4 @@
-//! Slices and padding whose bounds come at run time.
+//! Imports slices and padding with data-dependent bounds.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -22,24 +22,24 @@ fn number(e: &mut Emit<'_>, number: i32) -> ValueId {
     e.tensor(&Tensor::scalar(number))
 }
 
-/// Argument `name` of `op`, a list of integers, as `i32`.
+/// Returns argument `name` of `op`, a list of integers, as `i32`.
 fn list(op: OpId, e: &mut Emit<'_>, name: &str) -> One {
     let list = e.argument(op, name)?;
     e.convert(list, DType::I32)
 }
 
-/// Entry `at` of a list.
+/// Returns entry `at` of a list.
 fn entry(e: &mut Emit<'_>, list: ValueId, at: usize) -> One {
     Ok(Index::with(&[at as i64]).build(&mut e.b, list)?)
 }
 
-/// The numbers from 0 to below `count`.
+/// Returns the integers from 0 to before `count`.
 fn positions(e: &mut Emit<'_>, count: ValueId) -> One {
     let extents = e.reshape_to(count, &[1])?;
     Ok(DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, extents)?)
 }
 
-/// The entries of argument `name` of a slice, one for each dimension of `x`; `each` where it is left out.
+/// Returns the entries of argument `name` of a slice, one for each dimension of `x`; `each` if it is missing.
 fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, Refusal> {
     let call = e.call(op)?;
     let rank = call.ty("x").rank();
@@ -58,8 +58,8 @@ fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, 
     Ok(list)
 }
 
-/// `x` with the elements of a slice replaced by `update`, which gives the extents of the slice: the bounds of
-/// `slice_update` are as far apart.
+/// Replaces the elements of a slice of `x` by `update`. The extents of the slice are those of `update`, because
+/// `slice_update` requires bounds that differ by them.
 pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) -> One {
     let rank = e.rank(x);
     let (strides, from_start) = (
@@ -103,8 +103,8 @@ pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) ->
         .build(&mut e.b, x, update, &starts)?)
 }
 
-/// Whether integers are not negative because they are limited from below, or counted from the start where they are
-/// negative.
+/// Returns whether integers are known to be nonnegative, because they are clamped from below, or because a `select`
+/// replaces negative ones by indices from the start.
 fn is_never_negative(e: &Emit<'_>, value: ValueId) -> bool {
     let Some(op) = e.g().defining_op(value) else {
         return false;
@@ -133,7 +133,7 @@ fn is_never_negative(e: &Emit<'_>, value: ValueId) -> bool {
     }
 }
 
-/// The slice of `x` between the bounds of `slice_by_index`. A range without a position is empty.
+/// Imports `slice_by_index` of `x`. A range without positions gives an empty result.
 pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let rank = e.rank(x);
     let strides = constants(op, e, "stride", 1)?;
@@ -142,7 +142,7 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let (from_start, to_end, squeezed) = (from_start?, to_end?, squeezed?);
     let (begin, end) = (list(op, e, "begin")?, list(op, e, "end")?);
     let mut result = x;
-    // From the last axis on, so that one that goes away leaves the others where they are.
+    // From the last axis on, because removing an axis changes the numbers of the later ones.
     for axis in (0..rank).rev() {
         let gather = Gather::with().axis(axis as i64);
         if squeezed[axis] != 0 {
@@ -156,7 +156,7 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
             continue;
         }
         let own = extent(e, x, axis)?;
-        // Where a range may start and stop: upward from 0 to the extent, downward from the last element to before the first.
+        // Bounds of the range: from 0 to the extent going up, from the last element to before the first going down.
         let (least, most) = if step > 0 {
             (number(e, 0), own)
         } else {
@@ -193,8 +193,8 @@ pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     Ok(result)
 }
 
-/// The last dimensions of `x`, grown by the pairs of argument `pad` of `op`; `value` is what lies outside in mode `constant`,
-/// zero where there is none.
+/// Pads the last dimensions of `x` by the pairs in argument `pad` of `op`. `value` is the padding value in mode
+/// `constant`, zero if it is missing.
 pub(crate) fn pad(
     op: OpId,
     e: &mut Emit<'_>,

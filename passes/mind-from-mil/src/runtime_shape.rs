@@ -1,4 +1,4 @@
-//! Tensors whose extents come at run time.
+//! Imports ops with data-dependent shapes.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -28,7 +28,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// The extents of `x`: `i32[rank]`.
+/// Returns the extents of `x` as `i32[rank]`.
 fn extents(e: &mut Emit<'_>, x: ValueId) -> One {
     if let Ok(shape) = e.shape(x) {
         let extents: Vec<i32> = shape.iter().map(|&extent| extent as i32).collect();
@@ -42,13 +42,13 @@ fn extents(e: &mut Emit<'_>, x: ValueId) -> One {
     e.concat(&each, 0)
 }
 
-/// The extent of `x` along `axis`: `i32[]`.
+/// Returns the extent of `x` along `axis` as `i32[]`.
 pub(crate) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> One {
     let extent = ExtentOf::with(axis as i64).build(&mut e.b, x)?;
     e.convert(extent, DType::I32)
 }
 
-/// `value` where it is not `direction` 0, else `other`.
+/// Returns `other` where `value` compares to 0 in `direction`, and `value` elsewhere.
 pub(crate) fn unless(
     e: &mut Emit<'_>,
     direction: Direction,
@@ -60,7 +60,7 @@ pub(crate) fn unless(
     Ok(Select::build(&mut e.b, is_other, other, value)?)
 }
 
-/// The elements of `x` in the shape that argument `shape` of `op` gives: 0 copies an extent, -1 is whatever is left.
+/// Reshapes `x` to argument `shape` of `op`, in which 0 copies an extent and -1 is inferred.
 pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let asked = e.argument(op, "shape")?;
     let mut asked = e.convert(asked, DType::I32)?;
@@ -80,7 +80,7 @@ pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     Ok(DynamicReshape::with(&shape).build(&mut e.b, x, asked)?)
 }
 
-/// `x` repeated as often along each dimension as argument `reps` of `op` says.
+/// Repeats `x` along each dimension as argument `reps` of `op` says.
 pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let reps = e.argument(op, "reps")?;
     let reps = e.convert(reps, DType::I32)?;
@@ -99,8 +99,8 @@ pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     Ok(DynamicReshape::with(&shape).build(&mut e.b, repeated, whole)?)
 }
 
-/// A window of `x` whose extents a run knows, axis by axis: a negative start counts from the end, and a negative size
-/// is the rest.
+/// Slices `x` axis by axis to a data-dependent size. A negative start counts from the end, and a negative size extends
+/// to the end.
 pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let known = e.ints(op, "size").ok();
     let [begin, size] = ["begin", "size"].map(|name| {
@@ -132,7 +132,7 @@ pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     Ok(result)
 }
 
-/// One value in the shape that an operand gives.
+/// Imports a fill with one value, in the shape given by an operand.
 fn fill(op: OpId, e: &mut Emit<'_>) -> One {
     let extents = e.argument(op, "shape")?;
     let value = match e.optional(op, "value")? {
@@ -143,12 +143,12 @@ fn fill(op: OpId, e: &mut Emit<'_>) -> One {
     Ok(DynamicBroadcastTo::with(&shape).build(&mut e.b, value, extents)?)
 }
 
-/// The numbers from `start` to below `end`: as many indices as there are, scaled and moved.
+/// Imports a range from `start` to before `end`, as indices that are scaled and shifted.
 fn range(op: OpId, e: &mut Emit<'_>) -> One {
     let [start, end, step] = ["start", "end", "step"].map(|name| e.argument(op, name));
     let (start, end, step) = (start?, end?, step?);
     let dtype = e.dtype(start);
-    // Of floats an evaluation computes in `f64`, and rounds to `f32` first.
+    // The evaluation computes floats in `f64` and rounds them to `f32` first.
     let is_float = dtype.is_float();
     let wide = if is_float { DType::F64 } else { dtype };
     let [start, end, step] = [start, end, step].map(|value| e.convert(value, wide));
@@ -189,13 +189,13 @@ fn range(op: OpId, e: &mut Emit<'_>) -> One {
     e.convert(single, dtype)
 }
 
-/// `distance / step`, rounded up.
+/// Returns `distance / step`, rounded up.
 pub(crate) fn steps(e: &mut Emit<'_>, distance: ValueId, step: ValueId) -> One {
     if e.dtype(distance).is_float() {
         let quotient = e.div(distance, step)?;
         return Ok(Ceil::build(&mut e.b, quotient)?);
     }
-    // What is missing to a whole number of steps has the sign of a step.
+    // The distance is extended to a multiple of the step, because integer division truncates.
     let negative = Neg::build(&mut e.b, distance)?;
     let missing = Mod::build(&mut e.b, negative, step)?;
     let whole = e.add(distance, missing)?;

@@ -1,4 +1,4 @@
-//! Parts of a tensor.
+//! Imports slices.
 
 use mind_convert::EmitCore;
 use mind_core::eval::bounds::Bounds;
@@ -54,7 +54,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
 ];
 
-/// A window that begins where only a run knows; a negative start counts from the end.
+/// Returns a slice of fixed size with a data-dependent start; a negative start counts from the end.
 fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> One {
     let begin = e.argument(op, "begin")?;
     let axes = 0..size.len() as i64;
@@ -65,7 +65,7 @@ fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> One {
         .build(&mut e.b, x, &starts?)?)
 }
 
-/// `[starts, ends, steps]` of `x`.
+/// Returns the slice `[starts, ends, steps]` of `x`.
 pub(crate) fn strided(
     e: &mut Emit<'_>,
     x: ValueId,

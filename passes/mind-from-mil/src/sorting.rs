@@ -1,4 +1,4 @@
-//! Elements in order, and the places of some.
+//! Imports sorts and one-hot encodings.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::ONE_HOT, one_hot),
 ];
 
-/// The first of the sorted elements, and their places in the dtype that the second result has.
+/// Imports `topk`: the first sorted elements and their indices, in the dtype of the second result.
 pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Many {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -53,8 +53,8 @@ pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Many {
     Ok(vec![values, places])
 }
 
-/// The one value where a position along the new axis is the index there, else the other; a negative index counts from
-/// the end.
+/// Imports `one_hot`: one value where the position along the new axis is the index, and another value elsewhere; a
+/// negative index counts from the end.
 fn one_hot(op: OpId, e: &mut Emit<'_>) -> One {
     let indices = e.argument(op, "indices")?;
     let size = e.ints(op, "one_hot_vector_size")?;
@@ -81,7 +81,7 @@ fn one_hot(op: OpId, e: &mut Emit<'_>) -> One {
     Ok(Select::build(&mut e.b, is_place, on, off)?)
 }
 
-/// The argument `name`, or an integer where it is left out.
+/// Returns the argument `name`, or `default` if it is missing.
 fn value(op: OpId, e: &mut Emit<'_>, name: &str, default: i32) -> One {
     match e.optional(op, name)? {
         Some(value) => Ok(value),

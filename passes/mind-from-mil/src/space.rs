@@ -1,4 +1,4 @@
-//! Positions as batch and as windows, and images of other extents.
+//! Imports space to batch and back, sliding windows, and resizes.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::index::Gather;
@@ -28,10 +28,10 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&image::UPSAMPLE_NEAREST_NEIGHBOR, resized),
 ];
 
-/// The shape of what is moved; height and width of a block; what each end of both loses or gains.
+/// The shape of the input, the height and width of a block, and the padding or crops at the ends of both.
 type Moved = ([i64; 4], [i64; 2], [i64; 4]);
 
-/// The extents of `x`, and of a block, and what goes off or on at the ends of height and width.
+/// Returns the shape of `x`, the block size, and the argument `around`, which is padding or crops of height and width.
 fn block(op: OpId, e: &mut Emit<'_>, around: &str) -> Result<Moved, Refusal> {
     let (sizes, ends) = (e.ints(op, "block_shape")?, e.ints(op, around)?);
     let x = e.argument(op, "x")?;
@@ -101,7 +101,7 @@ fn crop(op: OpId, e: &mut Emit<'_>) -> One {
     strided(e, x, &starts, &ends, &vec![1; shape.len()])
 }
 
-/// Some of the last dimensions with the extents of the result.
+/// Resizes some of the last dimensions to the extents of the result.
 fn resized(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
@@ -115,7 +115,7 @@ fn resized(op: OpId, e: &mut Emit<'_>) -> One {
     Ok(resize.build(&mut e.b, x, None)?)
 }
 
-/// Images at coordinates, which are from -1 to 1 in core.
+/// Imports sampling at coordinates, which core takes from -1 to 1.
 fn resample(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, places) = (e.argument(op, "x")?, e.argument(op, "coordinates")?);
     let (sampling, from_zero) = grid(&e.call(op)?)?;

@@ -1,4 +1,4 @@
-//! Boxes that overlap no better one, as many as asked for.
+//! Imports non-maximum suppression.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -13,7 +13,8 @@ use mind_mil::Opset;
 
 use crate::emit::{Emit, Many, One};
 
-/// Boxes, their scores, their indices, and in the first definition how many they are; -1 where there are fewer.
+/// Imports suppression: boxes, their scores and indices, and in the first definition their number. Missing boxes are
+/// -1.
 pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Many {
     let (mut boxes, mut scores) = (e.argument(op, "boxes")?, e.argument(op, "scores")?);
     let is_column = e.call(op)?.opset >= Opset::Ios17;
@@ -64,11 +65,11 @@ pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Many {
     Ok(results)
 }
 
-/// The indices `[1, most]` of the boxes of one batch that are kept.
+/// Returns the indices `[1, most]` of the kept boxes of one batch.
 fn kept(op: OpId, e: &mut Emit<'_>, [boxes, scores]: [ValueId; 2], most: i64) -> One {
     let call = e.call(op)?;
     let overlap = call.float("iou_threshold").unwrap_or(0.0) as f32;
-    // A score that is the threshold is none below it, and core asks for scores above.
+    // MIL keeps scores equal to the threshold, but core only those above it.
     let least = call
         .float("score_threshold")
         .map_or(f32::NEG_INFINITY, |own| (own as f32).next_down());

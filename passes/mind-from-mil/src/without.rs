@@ -2,7 +2,7 @@
 
 use mind_mil::MilOp;
 
-/// Why ops have no counterpart, and which they are.
+/// The reasons why ops are not imported, and the ops.
 const REASONS: &[(&str, &[&str])] = &[
     (
         "not all its operands are known",
@@ -31,7 +31,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Why ops of this row have no counterpart; `None` for those that have one.
+/// Returns why ops of this row are not imported; `None` if they are.
 pub fn not_imported(row: &MilOp) -> Option<&'static str> {
     let mut reasons = REASONS.iter();
     let found = reasons.find(|(_, ops)| ops.contains(&row.name));

@@ -117,6 +117,11 @@ impl Manager<'_> {
         statistics: &mut Statistics,
         watch: &mut dyn Instrument,
     ) -> Result<Changed, Failure> {
+        let failed = |error| Failure::Pass {
+            pass: info.name,
+            error,
+        };
+        let prepared = pass.prepare(g).map_err(failed)?;
         let mut entered = Changed::No;
         let blocks = match info.enters_regions {
             true => controlled(g, g.body()),
@@ -141,13 +146,9 @@ impl Manager<'_> {
             watch,
         };
         let changed = pass.run(g, &mut cx);
-        let changed = changed.map_err(|error| Failure::Pass {
-            pass: info.name,
-            error,
-        })?;
-        Ok(Changed::when(
-            changed == Changed::Yes || entered == Changed::Yes,
-        ))
+        let changed = changed.map_err(failed)?;
+        let all = [prepared, entered, changed];
+        Ok(Changed::when(all.contains(&Changed::Yes)))
     }
 }
 

@@ -10,6 +10,15 @@ use crate::{Instrument, RewriteOptions, RunCache, Statistics};
 
 /// A transformation or check of a whole module.
 pub trait Pass {
+    /// Replaces ops of `g` by ones with regions, before the pass enters regions: those of the new ops are entered, too.
+    ///
+    /// # Errors
+    ///
+    /// Errors if the pass fails. The module must not be used after that.
+    fn prepare(&self, _: &mut Graph) -> Result<Changed, PassError> {
+        Ok(Changed::No)
+    }
+
     /// Runs on `g` and returns whether it changed anything.
     ///
     /// # Errors

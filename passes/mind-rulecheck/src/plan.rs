@@ -8,6 +8,7 @@ use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
@@ -114,7 +115,7 @@ pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     class == Some(OperandClass::Index) || (index == 1 && is_any(def, &[Gather::DEF]))
 }
 
-const REDUCING: [&OpDef; 15] = [
+const REDUCING: [&OpDef; 17] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
@@ -125,6 +126,8 @@ const REDUCING: [&OpDef; 15] = [
     MatMul::DEF,
     Dot::DEF,
     DotGeneral::DEF,
+    Cholesky::DEF,
+    TriangularSolve::DEF,
     Conv2d::DEF,
     Conv::DEF,
     ConvTranspose::DEF,

@@ -104,6 +104,11 @@ struct LowerToLoops {
 }
 
 impl Pass for LowerToLoops {
+    fn prepare(&self, g: &mut Graph) -> Result<Changed, PassError> {
+        let expanded = mind_core::solve::expand(g).map_err(PassError::Rejected)?;
+        Ok(Changed::when(expanded > 0))
+    }
+
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let (ops, outputs) = (g.walk().count(), g.outputs().to_vec());
         let lowered = mind_to_tensor::lower(g, &self.tensor).map_err(PassError::Rejected)?;

@@ -1,4 +1,4 @@
-//! The factor and the shift behind a layer normalisation, as arguments of it.
+//! Folds a scale and shift after a layer normalisation into its `gamma` and `beta`.
 
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::{OpId, ValueId, with_float};
@@ -8,8 +8,8 @@ use crate::emit::Argument::Value;
 use crate::emit::{Argument, Emit, Lowered};
 use crate::matching::{argument, ints, source};
 
-/// `layer_norm(x) * gamma` or `layer_norm(x) + beta` with a constant along the last axes, which alone are normalised,
-/// where nothing else reads the normalisation.
+/// Folds `layer_norm(x) * gamma` or `layer_norm(x) + beta` if the constant spans exactly the normalised axes, which
+/// must be the last ones, and the normalisation has no other use.
 pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Option<Lowered> {
     let (x, y) = (argument(e, op, "x")?, argument(e, op, "y")?);
     let (norm, own) = [(x, y), (y, x)].into_iter().find_map(|(norm, own)| {
@@ -50,7 +50,7 @@ pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Opti
     let mut args: Vec<(&str, Argument<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
     let values: [(&str, Option<ValueId>); 2] = match name {
         "gamma" => [("gamma", Some(own)), ("beta", None)],
-        // coremltools reads the shape of `gamma` wherever `beta` is given.
+        // coremltools reads the shape of `gamma` whenever `beta` is given, so `gamma` is written as well.
         _ => [
             ("gamma", gamma.or_else(|| Some(ones(e)))),
             ("beta", Some(own)),

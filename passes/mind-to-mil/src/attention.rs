@@ -1,4 +1,4 @@
-//! Attention: as one op where the engine runs it as one, head by head where that is the layout it likes.
+//! Attention: one op where the engine runs it as such, or head by head in the layout that the engine prefers.
 
 use mind_convert::Refusal;
 use mind_ir::types::DType;
@@ -15,17 +15,17 @@ use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, made_by};
 use crate::movement::slice;
 
-/// From how many heads the engine takes attention as one op. Source: MIL primer, "Scaled dot-product
+/// Minimum number of heads for which the engine runs attention as one op. Source: MIL primer, "Scaled dot-product
 /// attention".
 const HEADS: i64 = 64;
-/// From how many positions it does.
+/// Minimum number of positions for the same.
 const POSITIONS: i64 = 496;
-/// Positions that fill a last axis of 64 bytes, from which heads apart pay.
+/// Positions that fill a last axis of 64 bytes, from which splitting the heads pays.
 const FULL_POSITIONS: i64 = 32;
-/// The most heads that are split: each is some ten ops.
+/// Maximum number of heads that are split, because each becomes about ten ops.
 const MOST_APART: i64 = 32;
-/// How far a scale may be from the reciprocal root of the depth, relatively: what rounding it, or its reciprocal, to the
-/// dtype of the program comes to.
+/// Returns the relative tolerance between a scale and the reciprocal root of the depth: the rounding error of the
+/// scale, or of its reciprocal, in the dtype of the program.
 fn scale_error(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 2f64.powi(-10),
@@ -40,11 +40,12 @@ struct Attention {
     values: ValueId,
     scale: f64,
     mask: Option<ValueId>,
-    /// Batch, heads, positions of the query, depth; as one op batches of any rank.
+    /// Batch, heads, query positions, depth. The fused op takes batches of any rank.
     shape: Vec<i64>,
 }
 
-/// Attention that the product `op` ends: as one op, head by head, or none where it stays as it is.
+/// Lowers the attention whose last op is the product `op`, as one op or head by head. Returns `None` to leave it as
+/// separate ops.
 pub(crate) fn found(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let attention = Attention::of(e, op)?;
     let depth = *attention.shape.last()?;
@@ -133,7 +134,7 @@ impl Attention {
         e.op(&SCALED_DOT_PRODUCT_ATTENTION, &args)
     }
 
-    /// Whether the mask is one that the op adds.
+    /// Returns whether the fused op can add the mask.
     fn mask_spreads(&self, e: &Emit<'_, '_>) -> bool {
         let Some(mask) = self.mask else { return true };
         let (Ok(own), Ok(key)) = (e.shape(mask), e.shape(self.key)) else {
@@ -151,7 +152,7 @@ impl Attention {
         own.last() == scores.last() && pairs.into_iter().all(|(own, all)| own == all || *own == 1)
     }
 
-    /// Whether each head has its part of the mask: one for all, or one each.
+    /// Returns whether the mask can be split by heads: it has one part for all of them, or one for each.
     fn mask_splits(&self, e: &Emit<'_, '_>) -> bool {
         let Some(mask) = self.mask else { return true };
         match e.shape(mask).as_deref() {
@@ -163,8 +164,9 @@ impl Attention {
         }
     }
 
-    /// Keys stand as `[B, S, 1, D]`, queries and values as `[B, D, 1, S]`, so that the long axis is last and no
-    /// product moves its operands; the order of operands in an equation matters.
+    /// Computes each head on its own, with keys as `[B, S, 1, D]` and queries and values as `[B, D, 1, S]`. The long
+    /// axis is last and no product transposes its operands; the order of the operands in an einsum equation matters for
+    /// that.
     fn head_by_head(&self, e: &mut Emit<'_, '_>) -> Lowered {
         let dtype = e.dtype(self.query);
         let query = match self.scale {
@@ -208,7 +210,7 @@ impl Attention {
         e.transpose(joined, &[0, 2, 3, 1])
     }
 
-    /// What is added to the scores `[B, S, 1, L]` of one head.
+    /// Returns the mask that is added to the scores `[B, S, 1, L]` of one head.
     fn mask_of(&self, e: &mut Emit<'_, '_>, mask: ValueId, head: i64) -> Lowered {
         let shape = e.shape(mask)?;
         let own = match shape[..] {
@@ -220,7 +222,7 @@ impl Attention {
     }
 }
 
-/// The position `at` along `axis`, which stays.
+/// Returns the slice of `x` at position `at` of `axis`, which is kept with extent 1.
 fn part(e: &mut Emit<'_, '_>, x: ValueId, axis: usize, at: i64) -> Lowered {
     let shape = e.shape(x)?;
     if shape[axis] == 1 {

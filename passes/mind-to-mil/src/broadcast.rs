@@ -1,4 +1,4 @@
-//! Broadcasts, which MIL's arithmetic does by itself.
+//! Broadcasts, which MIL's arithmetic applies implicitly.
 
 use mind_ir::ValueId;
 use mind_mil::ops::movement::EXPAND_DIMS;
@@ -7,7 +7,7 @@ use mind_mil::ops::tensor::TILE;
 use crate::emit::Argument::{Ints, Value};
 use crate::emit::{Emit, Lowered};
 
-/// `x` repeated to `shape`, its dimension `i` as dimension `dims[i]`.
+/// Broadcasts `x` to `shape`, with dimension `i` of `x` as dimension `dims[i]`.
 pub(crate) fn to_shape(e: &mut Emit<'_, '_>, x: ValueId, dims: &[i64], shape: &[i64]) -> Lowered {
     let own = e.shape(x)?;
     let mut thin = vec![1i64; shape.len()];

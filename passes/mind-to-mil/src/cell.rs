@@ -1,4 +1,4 @@
-//! One step of a recurrent layer, found in the region of a scan.
+//! Matches one step of a recurrent layer in the region of a scan.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::{Scan, block, yields};
@@ -13,21 +13,21 @@ use mind_mil::recurrence::Recurrence;
 use crate::compose::{self, number};
 use crate::shapes::{made, shape};
 
-/// What a layer does in a step.
+/// The computation of a recurrent layer in one step.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Cell {
     pub(crate) kind: Recurrence,
     pub(crate) units: i64,
-    /// The functions of gates, of what a cell takes, and of what is shown.
+    /// Gate, cell and output activations.
     pub(crate) words: [&'static str; 3],
     pub(crate) clip: Option<f64>,
-    /// Whether the gates look at the cell.
+    /// Whether the gates have peephole connections to the cell state.
     pub(crate) looks: bool,
-    /// Whether the hidden state is reset after its product.
+    /// Whether the reset gate is applied after the product of the hidden state.
     pub(crate) resets_after: bool,
-    /// Which gate of the sums over the input is each gate of MIL.
+    /// For each gate of MIL, the index of that gate in the input projection.
     pub(crate) order: Vec<usize>,
-    /// Which gate of the products of a GRU's hidden state resets, and which updates.
+    /// The indices of a GRU's reset and update gates in the hidden-state projection.
     pub(crate) past: [usize; 2],
 }
 
@@ -36,12 +36,12 @@ struct Region<'g> {
     g: &'g Graph,
     units: i64,
     states: Vec<ValueId>,
-    /// The sums over the input.
+    /// The input projection: products of the input with the weights, plus the bias.
     inside: ValueId,
     fixed: Vec<ValueId>,
 }
 
-/// A gate: its function, which one it is, and what is done to its sum.
+/// An LSTM gate: its activation, its index in the projection, the clip of its sum, and whether it has a peephole.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Gate {
     word: &'static str,
@@ -50,7 +50,7 @@ struct Gate {
     looks: bool,
 }
 
-/// A gate of a GRU: its function, and which one it is of the sums over the input and of the products.
+/// A GRU gate: its activation, and its indices in the projections of the input and of the hidden state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct GruGate {
     word: &'static str,
@@ -58,14 +58,14 @@ struct GruGate {
     past: usize,
 }
 
-/// The places, if each from 0 on occurs once.
+/// Returns the indices if they are a permutation of `0..n`.
 fn permutation(places: &[usize]) -> Option<Vec<usize>> {
     (0..places.len())
         .all(|at| places.contains(&at))
         .then(|| places.to_vec())
 }
 
-/// The cell that the region of a scan computes; its hidden state is the one output.
+/// Returns the cell that the region of a scan computes, if the hidden state is its only output.
 pub(crate) fn of(g: &Graph, scan: Scan) -> Option<Cell> {
     let carried = scan.carried(g) as usize;
     let arguments: Vec<ValueId> = g.arguments(block(g, scan.id(), 0)).into_iter().collect();
@@ -97,7 +97,7 @@ pub(crate) fn of(g: &Graph, scan: Scan) -> Option<Cell> {
     }
 }
 
-/// The operands of an op of two, in either order.
+/// Returns the operands of a binary op in both orders.
 fn both<T: Op>(g: &Graph, value: ValueId) -> Option<[[ValueId; 2]; 2]> {
     let op = made::<T>(g, value)?;
     let &[x, y] = g.operands(op.id()) else {
@@ -106,7 +106,7 @@ fn both<T: Op>(g: &Graph, value: ValueId) -> Option<[[ValueId; 2]; 2]> {
     Some([[x, y], [y, x]])
 }
 
-/// What `find` finds for the operands of an op of two in one of their orders.
+/// Returns the result of `find` for the operands of a binary op, in the first order for which it succeeds.
 fn either<T: Op, R>(
     g: &Graph,
     value: ValueId,
@@ -129,14 +129,15 @@ impl Region<'_> {
         }
     }
 
-    /// The product of a value with fixed operand `at`.
+    /// Matches the product of `x` with the fixed operand `at`.
     fn product(&self, value: ValueId, x: ValueId, at: usize) -> Option<()> {
         let product = made::<MatMul>(self.g, value)?;
         let fits = product.lhs(self.g) == x && product.rhs(self.g) == self.fixed[at];
         fits.then_some(())
     }
 
-    /// What a function is applied to, and its name; `linear` for none.
+    /// Returns the activations that `value` may be, each with its operand. `linear` applied to `value` itself is always
+    /// among them.
     fn functions(&self, value: ValueId) -> Vec<(&'static str, ValueId)> {
         let g = self.g;
         let own = |word: &'static str, input: Option<ValueId>| input.map(|input| (word, input));
@@ -164,7 +165,7 @@ impl Region<'_> {
         all.into_iter().flatten().collect()
     }
 
-    /// Which gate of `all`, which holds several, a value is.
+    /// Returns the index of the gate that `value` is within `all`, a projection of several gates.
     fn part(&self, value: ValueId, all: ValueId) -> Option<usize> {
         let extents = shape(self.g, all)?;
         if value == all {
@@ -190,7 +191,7 @@ impl Region<'_> {
         self.functions(next).into_iter().find_map(find)
     }
 
-    /// The products of the hidden state with both gates, which are the first fixed operand.
+    /// Matches a GRU whose next hidden state is `next`.
     fn gru(&self, next: ValueId) -> Option<Cell> {
         let (g, h) = (self.g, self.states[0]);
         either::<Add, Cell>(g, next, |[new, kept]| {
@@ -204,7 +205,7 @@ impl Region<'_> {
         })
     }
 
-    /// A gate of the input's sums and the products.
+    /// Returns the GRU gate that `value` is, computed from slices of both projections.
     fn gru_gate(&self, value: ValueId) -> Option<GruGate> {
         let find = |(word, sum): (&'static str, ValueId)| {
             either::<Add, GruGate>(self.g, sum, |[inside, past]| {
@@ -220,7 +221,7 @@ impl Region<'_> {
         self.functions(value).into_iter().find_map(find)
     }
 
-    /// What is new, of which a gate like `update` resets the hidden state.
+    /// Matches the new state of a GRU, in which a second gate next to `update` resets the hidden state.
     fn gru_new(&self, value: ValueId, update: &GruGate) -> Option<Cell> {
         let (g, h) = (self.g, self.states[0]);
         let resets = |value: ValueId, other: ValueId| {
@@ -287,7 +288,7 @@ impl Region<'_> {
         })
     }
 
-    /// A gate. It may read `cell`, weighted by the peephole weights at its position.
+    /// Returns the LSTM gate that `value` is. It may have a peephole to `cell` with the weights at its own index.
     fn lstm_gate(&self, value: ValueId, cell: ValueId) -> Option<Gate> {
         let find = |(word, sum): (&'static str, ValueId)| {
             let (sum, clip) = match self.clipped(sum) {
@@ -318,7 +319,7 @@ impl Region<'_> {
         self.functions(value).into_iter().find_map(find)
     }
 
-    /// What is cut off at a number and its negative, and the number.
+    /// Returns the operand and the bound of a clip to `-bound..=bound`.
     fn clipped(&self, value: ValueId) -> Option<(ValueId, f64)> {
         let g = self.g;
         either::<Minimum, _>(g, value, |[inner, most]| {

@@ -1,4 +1,4 @@
-//! Ops that MIL has as one, found in the ops of core that say them.
+//! Matches MIL ops in the core ops that define them.
 
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::Add;
@@ -19,8 +19,8 @@ use mind_mil::ops::pool::L2_POOL;
 
 use crate::found::{Found, Given};
 
-/// The composition that `op` ends, as the op that stands for it; its operands are values of core. Numbers are those of
-/// programs with floats of the dtype `float`.
+/// Returns the MIL op whose composition of core ops ends with `op`; its operands are values of core. Constants are
+/// matched as programs with floats of the dtype `float` round them.
 pub(crate) fn found(g: &Graph, op: OpId, float: DType) -> Option<Found> {
     let root = g
         .results(op)
@@ -37,7 +37,7 @@ pub(crate) fn found(g: &Graph, op: OpId, float: DType) -> Option<Found> {
     })
 }
 
-/// Whether a composition may have results of `dtype`.
+/// Returns whether a composition may have results of `dtype`.
 fn admits(row: &Composition, dtype: DType) -> bool {
     match dtype {
         DType::F16 | DType::F32 => !row.integers,
@@ -55,25 +55,25 @@ fn admits(row: &Composition, dtype: DType) -> bool {
     }
 }
 
-/// What a term was matched with so far.
+/// Bindings of a partially matched term.
 #[derive(Clone)]
 struct Matching<'g> {
     g: &'g Graph,
     row: &'static Composition,
-    /// The dtype of the op, and the one that it is computed in.
+    /// The dtype of the op, and the dtype of its intermediate results.
     dtype: DType,
     wide: DType,
     values: Vec<(&'static str, ValueId)>,
     numbers: Vec<(&'static str, f64)>,
     channels: Vec<(&'static str, ValueId)>,
-    /// The axes of reductions, and whether they stay.
+    /// The axes of reductions, and whether they are kept with extent 1.
     axes: Option<(Vec<i64>, bool)>,
-    /// The windows.
+    /// The windows of a pool or norm.
     windows: Option<ReduceWindow>,
 }
 
 impl<'g> Matching<'g> {
-    /// What the value `root` is made of, if that is the term of `row` computed in `wide`.
+    /// Matches `root` with the term of `row` computed in `wide`.
     fn of(
         g: &'g Graph,
         row: &'static Composition,
@@ -111,7 +111,7 @@ impl<'g> Matching<'g> {
         Some(found)
     }
 
-    /// What is rounded to `value`: to `f32`, then to the dtype of the op.
+    /// Returns the value before it is rounded to `value`: to `f32` first, then to the dtype of the op.
     fn unrounded(&self, value: ValueId) -> Option<ValueId> {
         let single = match (self.dtype, self.wide) {
             (DType::F16, DType::F64) => cast_from(self.g, value, DType::F32)?,
@@ -172,7 +172,7 @@ impl<'g> Matching<'g> {
         Some(next)
     }
 
-    /// A function of terms, its operands in either order where that changes nothing.
+    /// Matches a function of terms, with the operands of a commutative function in either order.
     fn apply(
         &self,
         function: ScalarFn,
@@ -193,7 +193,7 @@ impl<'g> Matching<'g> {
         found.or_else(|| self.doubled(function, of, value))
     }
 
-    /// A product with 2, which optimisation writes as a sum of a value with itself.
+    /// Matches a product with 2 that canonicalization rewrote to the sum of a value with itself.
     fn doubled(
         &self,
         function: ScalarFn,
@@ -216,7 +216,7 @@ impl<'g> Matching<'g> {
         pairs.try_fold(self.clone(), |found, (of, &value)| found.term(of, value))
     }
 
-    /// Whether axes, shapes and numbers are those that the op takes; `result` is what the term computes.
+    /// Returns whether the op accepts the axes, shapes and numbers; `result` is the value of the term.
     fn fits(&self, result: ValueId) -> bool {
         let Some(x) = self.value("x") else {
             return false;
@@ -252,7 +252,7 @@ impl<'g> Matching<'g> {
                 .all(|(_, list)| self.per_channel(*list, rank))
     }
 
-    /// Whether a constant has one number for each channel of an op of `rank`.
+    /// Returns whether a constant has one number for each channel of an op of `rank`.
     fn per_channel(&self, list: ValueId, rank: usize) -> bool {
         let x = self.value("x").map(|x| self.g.ty(x).shape[1].fixed());
         let shape = self.g.ty(list).static_shape().unwrap_or_default();
@@ -270,7 +270,7 @@ impl<'g> Matching<'g> {
             .map(|&(_, value)| value)
     }
 
-    /// The op with these arguments; `None` if a number is none of a program with floats of the dtype `float`.
+    /// Returns the op with the bound arguments; `None` if `float` cannot represent one of the numbers.
     fn found(self, float: DType) -> Option<Found> {
         let dtype = if self.dtype == DType::F32 {
             float
@@ -320,7 +320,7 @@ impl<'g> Matching<'g> {
     }
 }
 
-/// Gives an op the windows that it slides: a pool over `[N, C, ..]`, or a norm along the channels.
+/// Adds sliding windows to the op: a pool over `[N, C, ..]`, or a norm along the channels.
 fn slides(g: &Graph, windows: ReduceWindow, is_norm: bool, found: &mut Found) -> Option<()> {
     let (axes, sizes) = (windows.axes(g).ok()?, windows.window(g));
     let plain = |at: usize| {
@@ -350,7 +350,7 @@ fn slides(g: &Graph, windows: ReduceWindow, is_norm: bool, found: &mut Found) ->
     Some(())
 }
 
-/// The single that is `quotient` when divided by `count`.
+/// Returns the `f32` that gives `quotient` when divided by `count`.
 fn multiple(quotient: f64, count: i64) -> Option<f64> {
     let (quotient, count) = (quotient as f32, count as f32);
     let near = quotient * count;
@@ -359,7 +359,7 @@ fn multiple(quotient: f64, count: i64) -> Option<f64> {
     found.map(f64::from)
 }
 
-/// Notes what an argument is; `None` if it is something else already.
+/// Binds the argument `name`; returns `None` if it has another value already.
 fn bind<T: PartialEq>(list: &mut Vec<(&'static str, T)>, name: &'static str, own: T) -> Option<()> {
     match list.iter().find(|(known, _)| *known == name) {
         Some((_, known)) => (*known == own).then_some(()),
@@ -370,19 +370,19 @@ fn bind<T: PartialEq>(list: &mut Vec<(&'static str, T)>, name: &'static str, own
     }
 }
 
-/// The comparison that `function` is with its operands exchanged.
+/// Returns the comparison that is equivalent to `function` with its operands exchanged.
 fn exchanged(function: ScalarFn) -> Option<ScalarFn> {
     let direction = mind_core::ops::compare::Direction::of(function)?;
     Some(direction.swapped().function())
 }
 
-/// What `value` is a cast of, if that has the dtype `from`.
+/// Returns the operand of the cast that made `value`, if that has the dtype `from`.
 fn cast_from(g: &Graph, value: ValueId, from: DType) -> Option<ValueId> {
     let input = g.view::<Cast>(g.defining_op(value)?)?.input(g);
     (g.ty(input).dtype == from).then_some(input)
 }
 
-/// The elements of a constant.
+/// Returns the elements of a constant.
 pub(crate) fn constant(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g.defining_op(value)?;
     let eval = g.def(op).eval.filter(|_| g.def(op).has(Trait::Constant))?;
@@ -393,7 +393,7 @@ pub(crate) fn constant(g: &Graph, value: ValueId) -> Option<Tensor> {
         .next()
 }
 
-/// The number that a constant of one element is.
+/// Returns the number in a constant of one element.
 pub(crate) fn number(g: &Graph, value: ValueId) -> Option<f64> {
     if g.ty(value).count() != Some(1) {
         return None;
@@ -401,7 +401,8 @@ pub(crate) fn number(g: &Graph, value: ValueId) -> Option<f64> {
     floats(&constant(g, value)?).first().copied()
 }
 
-/// A reduction along axes, which are counted from the front: its kind and input, the axes, and whether they stay.
+/// Returns the kind, input and axes of a reduction, with axes counted from the front, and whether the axes are kept
+/// with extent 1.
 fn reduced(g: &Graph, op: OpId) -> Option<(Reduction, ValueId, Vec<i64>, bool)> {
     macro_rules! view {
         ($($view:ident)*) => {

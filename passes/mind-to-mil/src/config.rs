@@ -1,44 +1,44 @@
-//! What a lowering is asked for.
+//! Options of a lowering.
 
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
 
-/// How tensors lie.
+/// Preferred tensor layout.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Layout {
-    /// As they come.
+    /// The layout of the module.
     Keep,
     /// Products with a constant matrix as 1x1 convolutions over `[B, C, 1, S]`.
     Ane,
-    /// As [`Layout::Ane`] where there are rows enough to fill a last axis of 64 bytes.
+    /// [`Layout::Ane`] for products with enough rows to fill a last axis of 64 bytes, otherwise [`Layout::Keep`].
     #[default]
     Auto,
 }
 
-/// What a lowering is asked for.
+/// Options of a lowering.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What `f32` becomes: `f16`, or itself.
+    /// The dtype that replaces `f32`: `f16`, or `f32` itself.
     pub float: DType,
-    /// Which types the program may take and give.
+    /// The types that inputs and outputs of the program may have.
     pub interface: Interface,
     /// The opset.
     pub opset: Opset,
-    /// How tensors lie.
+    /// The preferred tensor layout.
     pub layout: Layout,
-    /// What the program says of its making, as pairs.
+    /// The pairs in the program's `buildInfo` attribute.
     pub build_info: Vec<(String, String)>,
-    /// Symbolic dimensions that inputs may keep, each with the extents that it takes.
+    /// Symbolic dimensions that stay open in inputs, with their allowed extents.
     pub flexible: Vec<(String, Extents)>,
 }
 
-/// The extents that a dimension takes.
+/// The allowed extents of a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extents {
-    /// From the first to the second.
+    /// All extents from the first to the second, both included.
     Range(i64, i64),
-    /// These.
+    /// The listed extents.
     Listed(Vec<i64>),
 }
 
@@ -60,7 +60,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The attributes of the program, in canonical form.
+    /// Returns the attributes of the program, in canonical form.
     pub(crate) fn attributes(&self) -> String {
         let mut pairs = self.build_info.clone();
         pairs.sort();

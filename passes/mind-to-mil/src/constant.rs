@@ -1,4 +1,4 @@
-//! Constants, cast once.
+//! Constants, cast at compile time.
 
 use half::f16;
 use mind_convert::Refusal;
@@ -12,11 +12,11 @@ use mind_mil::call::{floats, integers};
 use crate::emit::{Emit, Lowered};
 use crate::mask::{MASKED, is_mask, is_masked};
 
-/// What `dtype` becomes.
+/// Returns the MIL dtype of `dtype`.
 ///
 /// # Errors
 ///
-/// A dtype that no op of MIL takes.
+/// A dtype that MIL ops do not take.
 pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Refusal> {
     match dtype {
         DType::F32 | DType::F64 => Ok(float),
@@ -31,11 +31,11 @@ pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Refusal> {
     }
 }
 
-/// A constant of core, in the dtype that it has in MIL.
+/// Lowers a constant to its dtype in MIL.
 ///
 /// # Errors
 ///
-/// A dtype that MIL lacks, a number outside of its range.
+/// A dtype that MIL lacks, or a number out of its range.
 pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let g = e.g();
     let dims = DimEnv::default();
@@ -55,7 +55,8 @@ pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     Ok(e.constant(&cast))
 }
 
-/// Whether a value is read as the scales of resizes alone, which are used when lowering and need all their digits.
+/// Returns whether all uses of a value are scales of resizes. They are evaluated at compile time and must not be
+/// rounded.
 fn are_scales(g: &Graph, value: ValueId) -> bool {
     let mut uses = g.uses(value).peekable();
     uses.peek().is_some()
@@ -66,7 +67,7 @@ fn are_scales(g: &Graph, value: ValueId) -> bool {
         })
 }
 
-/// The tensor in the dtype it has in MIL; infinities of a mask as -1e4.
+/// Returns the tensor in its MIL dtype; in a mask, minus infinity becomes [`MASKED`].
 fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Refusal> {
     let dtype = narrowed(tensor.dtype(), float)?;
     let shape = tensor.shape().to_vec();
@@ -74,7 +75,7 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Refusal> {
         (DType::I64, _) => {
             let narrow = |value: i64| {
                 i32::try_from(value)
-                    .map_err(|_| Refusal::no_counterpart(format!("{value} is no int32")))
+                    .map_err(|_| Refusal::no_counterpart(format!("{value} is not an int32")))
             };
             let elements: Result<Vec<i32>, _> = integers(tensor).into_iter().map(narrow).collect();
             Ok(Tensor::of(shape, elements?))
@@ -109,7 +110,7 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Refusal> {
     }
 }
 
-/// An element; a mask's minus infinity becomes [`MASKED`].
+/// Returns an element in range; a mask's minus infinity becomes [`MASKED`].
 fn number(value: f64, mask: bool) -> Result<f64, Refusal> {
     if value.is_nan() {
         let help = "write a number, or an infinity";

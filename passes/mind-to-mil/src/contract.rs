@@ -1,4 +1,4 @@
-//! Products and convolution.
+//! Matrix products and convolutions.
 
 use mind_convert::Refusal;
 use mind_core::ops::contract::{Dot, MatMul};
@@ -46,7 +46,7 @@ fn numeric(e: &Emit<'_, '_>, x: ValueId) -> Result<(), Refusal> {
     }
 }
 
-/// Vectors as matrices of one row or column, which are removed again.
+/// Lowers a dot product: vectors become matrices of one row or column, and the result is squeezed.
 fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     let (left, right) = (e.shape(x)?, e.shape(y)?);
     let x = match left[..] {
@@ -68,7 +68,7 @@ fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     }
 }
 
-/// `[.., M, K]` by `[.., K, N]`; a constant matrix on the right as a 1x1 convolution where that pays.
+/// Multiplies `[.., M, K]` by `[.., K, N]`; a constant matrix on the right becomes a 1x1 convolution where that pays.
 pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     numeric(e, x)?;
     let args = [
@@ -96,7 +96,7 @@ pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     e.op(&MATMUL, &args)
 }
 
-/// `[B, S, I]` by a constant `[I, O]` over `[B, I, 1, S]`.
+/// Multiplies `[B, S, I]` by a constant `[I, O]` as a 1x1 convolution over `[B, I, 1, S]`.
 fn pointwise(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId, left: &[i64]) -> Lowered {
     let (batch, rows, inner) = match *left {
         [rows, inner] => (1, rows, inner),
@@ -135,7 +135,7 @@ fn convolution<'a>(
     ]
 }
 
-/// The padding as MIL says it: a word, and top, bottom, left, right.
+/// Returns the padding in MIL's form: `pad_type`, and top, bottom, left, right.
 pub(crate) fn padding(padding: Padding<'_>) -> (&'static str, [i64; 4]) {
     match padding {
         Padding::Valid => ("valid", [0; 4]),
@@ -144,7 +144,7 @@ pub(crate) fn padding(padding: Padding<'_>) -> (&'static str, [i64; 4]) {
     }
 }
 
-/// `[N, H, W, C]` under `[Kh, Kw, C, F]`, through MIL's `[N, C, H, W]` under `[F, C, Kh, Kw]`.
+/// Convolves `[N, H, W, C]` with `[Kh, Kw, C, F]` through MIL's layouts `[N, C, H, W]` and `[F, C, Kh, Kw]`.
 pub(crate) fn conv(
     e: &mut Emit<'_, '_>,
     x: ValueId,

@@ -1,4 +1,4 @@
-//! Regions as blocks of MIL, which read what comes from outside where it stands.
+//! Lowers regions to MIL blocks, which may read values of the enclosing blocks.
 
 use mind_convert::Refusal;
 use mind_core::ops::control::{If, While, block};
@@ -7,22 +7,23 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::Op;
+use mind_ir::types::{Dim, Shape, TensorType};
 use mind_ir::verify::infer_op;
 use mind_ir::{BlockId, OpId, Ty, ValueId};
 use mind_mil::ops::control::{COND, WHILE_LOOP};
 use mind_mil::ops::movement::SQUEEZE;
 use mind_mil::{Attributes, MilOp};
 
-/// An op of MIL with blocks that has no results yet, and for each region of the op of core what its block is.
+/// A MIL op with blocks whose regions are still to be lowered.
 pub(crate) struct Opened {
     row: &'static MilOp,
     /// The operands of the new op.
     operands: Vec<ValueId>,
-    /// How many arguments each block has.
+    /// The number of arguments of each block.
     carried: usize,
 }
 
-/// What an op with closed regions becomes; `None` for one that MIL has not.
+/// Returns the MIL op for an op with closed regions; `None` if MIL does not have one.
 pub(crate) fn opened(g: &Graph, op: OpId) -> Option<Opened> {
     if let Some(own) = g.view::<If>(op) {
         return Some(Opened {
@@ -40,8 +41,8 @@ pub(crate) fn opened(g: &Graph, op: OpId) -> Option<Opened> {
 }
 
 impl Opened {
-    /// Puts the op before `anchor`, with blocks that have its variables as arguments; the ops in the regions of `op`, which
-    /// stay there, read these and what stands outside.
+    /// Inserts the MIL op before `anchor`, with loop variables as block arguments. The ops in the regions of `op` stay
+    /// there until they are lowered, and now read these arguments and the captured outer values.
     pub(crate) fn place(&self, g: &mut Graph, op: OpId, anchor: OpId) -> OpId {
         let results = g.results(op).len();
         let mut segments = vec![0i64; self.row.params.len()];
@@ -55,14 +56,13 @@ impl Opened {
             span: g.span(op),
         };
         let new = g.insert(InsertPoint::Before(anchor), new);
-        // The predicate is none of the arguments.
+        // The predicate is not passed to the blocks.
         let inputs = g.operands(op)[self.operands.len() - self.carried..].to_vec();
         for region in 0..self.row.def.regions {
             let (from, to) = (block(g, op, region), block(g, new, region));
             let variables = g.add_arguments(to, self.carried);
-            let types: Vec<Ty> = self.operands[..self.carried]
-                .iter()
-                .map(|&own| g.type_id(own).expect("a lowered value has a type"))
+            let types: Vec<Ty> = (0..self.carried)
+                .map(|at| self.variable_type(g, op, at))
                 .collect();
             for (variable, ty) in variables.into_iter().zip(types) {
                 g.set_type(variable, ty);
@@ -81,11 +81,32 @@ impl Opened {
     }
 }
 
-/// Moves the ops of the regions of `op`, which have been lowered, to the blocks of `new`, whose results get their types.
+impl Opened {
+    /// The type of a variable: that of its first value, with the extents open that the regions of `op` declare open.
+    fn variable_type(&self, g: &mut Graph, op: OpId, at: usize) -> Ty {
+        let first = self.operands[at];
+        let declared = g.arguments(block(g, op, 1)).get(at);
+        let (ty, open) = (g.ty(first), g.ty(declared).shape);
+        if ty.rank() != open.len() {
+            return g.type_id(first).expect("a lowered value has a type");
+        }
+        let dims = ty.shape.iter().zip(open);
+        let shape: Shape = dims
+            .map(|(&dim, open)| match open {
+                Dim::Fixed(_) => dim,
+                Dim::Symbol(_) | Dim::Dynamic => Dim::Dynamic,
+            })
+            .collect();
+        let ty = TensorType::new(ty.dtype, shape);
+        g.intern_type(ty.view())
+    }
+}
+
+/// Moves the lowered ops from the regions of `op` to the blocks of `new`, and infers the result types of `new`.
 ///
 /// # Errors
 ///
-/// Blocks that do not yield what MIL takes.
+/// If a block yields values that MIL does not accept.
 pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Refusal> {
     for region in 0..g.regions(op).len() {
         move_ops(g, block(g, op, region), block(g, new, region));
@@ -99,7 +120,7 @@ pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Makes a condition yield a list of one truth value as it is: MIL takes it of any rank.
+/// Removes a `squeeze` of the yielded condition, because MIL takes a truth value of any rank.
 fn unsqueeze(g: &mut Graph, condition: BlockId) {
     let Some(end) = g.terminator(condition) else {
         return;

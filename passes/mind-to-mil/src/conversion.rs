@@ -1,9 +1,10 @@
-//! The walk over a module and the table of what each op becomes.
+//! Walks a module and lowers each op by a table.
 
 use mind_convert::Refusal;
 use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input as CoreInput;
+use mind_core::ops::solve;
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -29,7 +30,7 @@ use crate::{
     sorting, structured, suppress,
 };
 
-/// What each op becomes.
+/// The lowering of each op.
 const FAMILIES: [&[(&OpDef, Lower)]; 18] = [
     elementwise::ROWS,
     integers::ROWS,
@@ -51,13 +52,14 @@ const FAMILIES: [&[(&OpDef, Lower)]; 18] = [
     structured::ROWS,
 ];
 
-/// Whether ops of this kind are lowered, or split.
+/// Returns whether ops of this kind are lowered or decomposed.
 pub fn lowers(def: &'static OpDef) -> bool {
     let bodies: [&OpDef; 3] = [Fused::DEF, Group::DEF, Map::DEF];
     let input: &OpDef = CoreInput::DEF;
     def.has(Trait::Constant)
         || std::ptr::eq(def, input)
         || bodies.iter().any(|own| std::ptr::eq(*own, def))
+        || solve::OPS.iter().any(|own| std::ptr::eq(*own, def))
         || conversion(def).is_some()
         || several(def).is_some()
         || def.arguments.is_some() && !std::ptr::eq(def, Scan::DEF as &OpDef)
@@ -80,12 +82,12 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
     own.map(|&(_, lower)| lower).or_else(scalar)
 }
 
-/// Counts of a lowering.
+/// Statistics of a lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Lowered {
-    /// Ops that were lowered.
+    /// The number of lowered ops.
     pub ops: usize,
-    /// The number of those that compute f64 in the program's floats.
+    /// The number of those that compute f64 in the program's float dtype.
     pub doubles: usize,
 }
 
@@ -93,11 +95,12 @@ pub struct Lowered {
 ///
 /// # Errors
 ///
-/// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
+/// E6003 for each op that MIL cannot express, with the reason. The module must not be used afterwards.
 pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
         return Ok(Lowered::default());
     }
+    mind_core::solve::expand(g).map_err(|found| Diagnostics::from(*found))?;
     empty::drop_empty(g);
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),
@@ -128,7 +131,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
 
 const FUNCTION_ATTRIBUTES: usize = Program::DEF.attr_position("function_attributes");
 
-/// Says in the function's attributes which shapes its inputs take.
+/// Writes the flexible input shapes to the function's attributes.
 fn describe(g: &mut Graph, config: &Config) -> Result<(), Refusal> {
     let (Some(program), Some(flexible)) = (program(g), flexible::shapes(g, config)?) else {
         return Ok(());
@@ -141,9 +144,9 @@ fn describe(g: &mut Graph, config: &Config) -> Result<(), Refusal> {
 
 struct Lowering<'c> {
     config: &'c Config,
-    /// Names of inputs so far.
+    /// Names of the inputs so far.
     names: FxHashSet<String>,
-    /// What ops of MIL that stand for several of core are given.
+    /// The arguments of MIL ops that replace several ops of core.
     found: FxHashMap<OpId, Found>,
     refused: Diagnostics,
     lowered: Lowered,
@@ -159,8 +162,8 @@ impl Lowering<'_> {
         self.refused.push(error(g.def(op).name, g.span(op), why));
     }
 
-    /// Refuses what goes in or out as f64: inside, the floats of the program stand in for it, but what a caller gives or
-    /// takes is not narrowed unasked.
+    /// Rejects f64 inputs and outputs. Inside the program its floats replace f64, but the types that a caller passes
+    /// are not narrowed silently.
     fn interface(&mut self, g: &Graph) {
         let outputs = g
             .terminator(g.body())
@@ -176,7 +179,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Puts before everything what the program says of itself.
+    /// Inserts the program's header before the first op.
     fn header(&self, g: &mut Graph) {
         let attributes = self.config.attributes();
         let opset = self.config.opset;
@@ -196,7 +199,7 @@ impl Lowering<'_> {
         g.insert(at, new);
     }
 
-    /// Lowers the ops of `block`; those of an inner one move before `anchor`, and what it yields is given.
+    /// Lowers the ops of `block`. Ops of an inlined block move before `anchor`, and the values it yields are returned.
     fn block(&mut self, g: &mut Graph, block: BlockId, anchor: Option<OpId>) -> Vec<ValueId> {
         let mut next = g.ops(block).next();
         while let Some(op) = next {
@@ -242,7 +245,7 @@ impl Lowering<'_> {
         Vec::new()
     }
 
-    /// Whether the op reads what was not lowered: the reason was given there.
+    /// Returns whether an operand failed to lower, in which case the error is already reported.
     fn reads_rejected(&self, g: &Graph, op: OpId) -> bool {
         let lowered = |value: ValueId| {
             let source = g.defining_op(value);
@@ -253,7 +256,7 @@ impl Lowering<'_> {
         !g.operands(op).iter().all(|&value| lowered(value))
     }
 
-    /// Puts the ops of a body in the place of its op.
+    /// Inlines a body in place of its op.
     fn body(&mut self, g: &mut Graph, op: OpId, anchor: OpId) {
         let inner = g.block(g.regions(op)[0]);
         let operands = g.operands(op).to_vec();
@@ -275,7 +278,8 @@ impl Lowering<'_> {
         erase(g, op);
     }
 
-    /// What a body yields in the shape of the op's result: a map of constants alone yields a scalar.
+    /// Broadcasts the value that a body yields to the shape of the op's result, because a map of constants alone yields
+    /// a scalar.
     fn filled(
         &self,
         g: &mut Graph,
@@ -300,7 +304,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Puts the lowered regions of control flow into an op of MIL.
+    /// Lowers the regions of control flow and moves them to a MIL op.
     fn blocks(&mut self, g: &mut Graph, op: OpId, opened: &Opened, anchor: OpId) {
         let errors = self.refused.error_count();
         let new = opened.place(g, op, anchor);
@@ -322,7 +326,7 @@ impl Lowering<'_> {
         erase(g, op);
     }
 
-    /// Emits an op that stands for several.
+    /// Emits an op that replaces several ops.
     fn placed(&self, g: &mut Graph, op: OpId, found: &Found, anchor: OpId) -> Result<(), Refusal> {
         let span = g.span(op);
         let mut e = Emit {
@@ -358,7 +362,7 @@ impl Lowering<'_> {
             erase(g, op);
             return Ok(());
         } else if std::ptr::eq(def, Scan::DEF as &OpDef) {
-            let why = "it is no recurrent layer that MIL has, and MIL stacks no slices of a loop";
+            let why = "it is not a recurrent layer of MIL, and MIL loops do not stack slices";
             return Err(Refusal::no_counterpart(why));
         } else {
             return Err(Refusal::no_counterpart("no op of MIL computes it"));
@@ -397,7 +401,7 @@ fn erase(g: &mut Graph, op: OpId) {
     }
 }
 
-/// Takes out repetitions that arithmetic does by itself, and what nothing reads.
+/// Removes broadcasts that arithmetic applies implicitly, and dead ops.
 fn sweep(g: &mut Graph) {
     let ops: Vec<OpId> = g.walk().collect();
     for &op in &ops {
@@ -416,7 +420,7 @@ fn sweep(g: &mut Graph) {
     }
 }
 
-/// Makes arithmetic whose other operand has the full shape read what `tile` repeats.
+/// Bypasses `tile` at arithmetic whose other operand has the full shape.
 fn bypass(g: &mut Graph, tile: OpId) {
     let (result, input) = (g.result(tile), g.operands(tile)[0]);
     let readers: Vec<(OpId, usize)> = g.uses(result).collect();

@@ -1,4 +1,4 @@
-//! Convolutions by groups, forward and backward.
+//! Grouped convolutions, forward and transposed.
 
 use mind_convert::Refusal;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout, SumType};
@@ -26,7 +26,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// Returns whether a value of MIL depends on no input and no argument of a block.
+/// Returns whether a value of MIL is independent of inputs and block arguments.
 fn is_constant(g: &Graph, value: ValueId) -> bool {
     let mut seen = FxHashSet::default();
     let mut worklist = vec![value];
@@ -41,10 +41,11 @@ fn is_constant(g: &Graph, value: ValueId) -> bool {
     true
 }
 
-/// A convolution through MIL's `[N, C, s..]` under `[F, C / groups, k..]`, or `[C, F / groups, k..]`.
+/// Returns a convolution in MIL's layouts: `[N, C, s..]` with `[F, C / groups, k..]`, or `[C, F / groups, k..]` if
+/// transposed.
 fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]) -> Lowered {
     let (result, dtype) = (e.g().result(op), e.dtype(x));
-    // Operands may have been narrowed for the target, unlike the result.
+    // The operands may have been narrowed for the target while the result was not.
     let keeps_dtype = c.dtype == SumType::Same || e.dtype(result) == dtype;
     if !dtype.is_float() || e.dtype(weight) != dtype || !keeps_dtype {
         return Err(Refusal::no_counterpart(format!(

@@ -1,4 +1,4 @@
-//! Scans that stack nothing, as loops that count: MIL has no scan.
+//! Rewrites scans without stacked outputs to counted loops, because MIL does not have scans.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{Scan, While, block, keep_declared, steps, yields};
@@ -12,10 +12,10 @@ use mind_ir::types::Dim;
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 
-/// Puts a loop in the place of each scan of known length that stacks nothing.
+/// Replaces each scan of known length without stacked outputs by a loop.
 pub(crate) fn count_scans(g: &mut Graph) {
     let ops: Vec<OpId> = g.walk().filter(|&op| g.is::<Scan>(op)).collect();
-    // Scans in the body of a scan first: the loop gets a copy of the body.
+    // Inner scans first, because the loop gets a copy of the body.
     for op in ops.into_iter().rev() {
         let scan = Scan::from_id(op);
         let Some(counted) = end(g, scan).and_then(|end| counted(g, scan, end).ok()) else {
@@ -30,7 +30,7 @@ pub(crate) fn count_scans(g: &mut Graph) {
     }
 }
 
-/// How many steps the loop takes that a scan becomes; `None` if it stays a scan.
+/// Returns the trip count of the loop that replaces a scan; `None` if the scan stays.
 fn end(g: &Graph, scan: Scan) -> Option<i32> {
     let Dim::Fixed(steps) = steps(scan, g).ok()? else {
         return None;
@@ -40,14 +40,14 @@ fn end(g: &Graph, scan: Scan) -> Option<i32> {
     i32::try_from(steps).ok().filter(|_| becomes_loop)
 }
 
-/// Whether what the body gets has the types of the first carried values.
+/// Returns whether the body takes the carried values with the types of their initial values.
 fn keeps_types(g: &Graph, scan: Scan) -> bool {
     let arguments = g.arguments(block(g, scan.id(), 0));
     let mut carried = scan.initial(g).iter().zip(arguments);
     carried.all(|(&initial, argument)| g.type_id(initial) == g.type_id(argument))
 }
 
-/// The loop, whose first carried value is the number of the step.
+/// Returns the loop, whose first carried value is the step counter.
 fn counted(g: &mut Graph, scan: Scan, end: i32) -> Result<OpId, Box<VerifyError>> {
     let op = scan.id();
     let b = &mut Builder::before(g, op);

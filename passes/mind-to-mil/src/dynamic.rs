@@ -1,4 +1,4 @@
-//! Windows whose place is known when run.
+//! Slices with data-dependent starts.
 
 use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
@@ -49,7 +49,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// The starts as one tensor, moved inside where `bounds` says so.
+/// Returns the starts as one tensor, clamped if `bounds` requires it.
 fn begin(
     e: &mut Emit<'_, '_>,
     x: ValueId,

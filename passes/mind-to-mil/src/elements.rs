@@ -1,5 +1,5 @@
-//! Elements along an axis, at places that a tensor gives. Off that axis, MIL asks for as many places as the data has,
-//! where core allows fewer.
+//! Gathers and scatters of elements along an axis. MIL requires the indices to have the extents of the data along the
+//! other axes, where core allows smaller ones.
 
 use mind_core::axes::resolve;
 use mind_core::ops::gather::GatherElements;
@@ -12,7 +12,7 @@ use crate::emit::Argument::{Int, Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::movement::{at_places, concat, mode, slice};
 
-/// `gather_along_axis` of the part of the data that places reach.
+/// Lowers to `gather_along_axis` of the part of the data that the indices reach.
 pub(crate) fn gather(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = GatherElements::from_id(op);
     let (data, indices) = (view.data(e.g()), view.indices(e.g()));
@@ -26,7 +26,7 @@ pub(crate) fn gather(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     at_places(e, &GATHER_ALONG_AXIS, reached, bounds, args)
 }
 
-/// `scatter_along_axis` in the part of the data that places reach; the rest is joined to it again.
+/// Lowers to `scatter_along_axis` in the part of the data that the indices reach, concatenated with the rest.
 pub(crate) fn scatter(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = ScatterElements::from_id(op);
     let (data, indices, updates) = (view.data(e.g()), view.indices(e.g()), view.updates(e.g()));
@@ -46,8 +46,8 @@ pub(crate) fn scatter(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     completed(e, scattered, data)
 }
 
-/// The first positions of `data` along each dimension but `axis`, as many as `indices` has; `data` itself if these are
-/// all, or an extent is not known.
+/// Returns the first positions of `data` along each dimension other than `axis`, as many as `indices` has. Returns
+/// `data` itself if these are all, or if an extent is unknown.
 fn reached(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis: i64) -> Lowered {
     let (Ok(shape), Ok(mut ends)) = (e.shape(data), e.shape(indices)) else {
         return Ok(data);
@@ -60,7 +60,7 @@ fn reached(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis: i64) -> 
     slice(e, data, &[vec![0; shape.len()], ends, vec![1; shape.len()]])
 }
 
-/// Replaces the first positions of `data` by `part`, and keeps the others along each dimension.
+/// Replaces the first positions of `data` by `part`, keeping the others along each dimension.
 fn completed(e: &mut Emit<'_, '_>, part: ValueId, data: ValueId) -> Lowered {
     let whole = e.shape(data)?;
     let mut part = part;

@@ -22,7 +22,7 @@ use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::integers;
 use crate::select;
 
-/// The functions that take more than an op of their own; the others are rows of [`mind_mil::scalar`].
+/// The functions that need a lowering of their own; the others are rows of [`mind_mil::scalar`].
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Mul::DEF, lower_mul),
     (Div::DEF, lower_div),
@@ -57,7 +57,8 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// The sign of `x` times the `mod` of the magnitudes. The least integer has no magnitude, so that integers take other ops.
+/// Lowers a truncated remainder of floats to the sign of `x` times the `mod` of the magnitudes. Integers take other ops,
+/// because the least integer has no magnitude.
 fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if !e.dtype(x).is_float() {
@@ -75,7 +76,7 @@ pub(crate) fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
     [operands[0], operands[operands.len() - 1]]
 }
 
-/// An op whose scalar function MIL has.
+/// Lowers an op whose scalar function is a MIL op.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let row = e.g().scalar(op).and_then(op_of);
     let row = row.ok_or_else(|| Refusal::no_counterpart("MIL has no such function"))?;
@@ -85,12 +86,13 @@ pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     e.op(row, &args)
 }
 
-/// `row` of `x` and `y`.
+/// Emits the binary op `row` of `x` and `y`.
 pub(crate) fn pair(e: &mut Emit<'_, '_>, row: &'static MilOp, x: ValueId, y: ValueId) -> Lowered {
     e.op(row, &[("x", Value(x)), ("y", Value(y))])
 }
 
-/// A reduction times zero fails when the engine's code is generated; `t - t` is such a zero, but for its sign.
+/// Lowers a product. In the layouts for the engine, a reduction times zero is emitted as `t - t`, which equals it
+/// except for the sign of zero, because the engine's code generator fails on the product.
 fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if e.config.layout == Layout::Keep {
@@ -115,7 +117,8 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     scalar(op, e)
 }
 
-/// Comparisons, which MIL has of numbers: of truth values they are logic, false being less than true.
+/// Lowers comparisons. MIL compares only numbers, so comparisons of truth values become logic, with false less than
+/// true.
 fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if e.dtype(x) != DType::Bool {
@@ -175,13 +178,13 @@ fn lower_neg(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     }
 }
 
-/// `ln(x + shift)`. The argument is always written: by default `log` adds another one.
+/// Lowers to `ln(x + shift)`. The epsilon is always written, because `log` adds a nonzero one by default.
 fn lower_log(op: OpId, e: &mut Emit<'_, '_>, shift: f64) -> Lowered {
     let [x, _] = operands(op, e);
     e.op(&LOG, &[("x", Value(x)), ("epsilon", epsilon(e, x, shift))])
 }
 
-/// What an op adds to `x`, in its dtype.
+/// Returns the epsilon argument in the dtype of `x`.
 fn epsilon(e: &Emit<'_, '_>, x: ValueId, epsilon: f64) -> Argument<'static> {
     Number(epsilon, e.dtype(x))
 }
@@ -194,8 +197,8 @@ fn lower_log2(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     })
 }
 
-/// `e^x - 1`. In singles it is `tanh(x / 2) (e^x + 1)`, which keeps the digits near 0. In halves the engine's table of
-/// `tanh` is further off than the subtraction.
+/// Lowers `e^x - 1`. In f32 it becomes `tanh(x / 2) (e^x + 1)`, which keeps the precision near 0. In f16 the
+/// subtraction is used, because the engine's table of `tanh` has a larger error.
 fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     in_steps(op, e, |e, x| {
         let power = e.op(&EXP, &[("x", Value(x))])?;
@@ -213,7 +216,7 @@ fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     })
 }
 
-/// `ln(1 + x)`. In singles it is `2 atanh(x / (x + 2))` near 0, which keeps the digits there.
+/// Lowers `ln(1 + x)`. In f32 it becomes `2 atanh(x / (x + 2))` near 0, which keeps the precision there.
 fn lower_log1p(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let far = lower_log(op, e, 1.0)?;
     let [x, _] = operands(op, e);
@@ -230,7 +233,7 @@ fn lower_log1p(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     select::lower(e, is_near, near, far)
 }
 
-/// The sign times the `floor` of the magnitude, both exact.
+/// Lowers `trunc` to the sign times the `floor` of the magnitude; both are exact.
 fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, _] = operands(op, e);
     let sign = e.op(&SIGN, &[("x", Value(x))])?;
@@ -239,7 +242,7 @@ fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     pair(e, &MUL, sign, size)
 }
 
-/// A function of several ops, which round to singles in a program of singles.
+/// Emits a function of several ops, which round to f32 in a program of f32.
 fn in_steps(
     op: OpId,
     e: &mut Emit<'_, '_>,

@@ -1,4 +1,4 @@
-//! Short forms for the ops that lowerings emit.
+//! Helpers for emitting MIL ops.
 
 use half::f16;
 use mind_convert::Refusal;
@@ -15,19 +15,19 @@ use crate::config::Config;
 use crate::constant::narrowed;
 use crate::matching::{argument, ints, source};
 
-/// The most bytes of a constant that is computed when lowering.
+/// Maximum size in bytes of a folded constant.
 const COMPUTED: u64 = 1 << 16;
 
-/// The value that an op becomes.
+/// The value that replaces the result of an op.
 pub(crate) type Lowered = Result<ValueId, Refusal>;
 
-/// Emits before an op what it becomes.
+/// Emits the lowering of an op before it.
 pub(crate) type Lower = fn(OpId, &mut Emit<'_, '_>) -> Lowered;
 
-/// Emits before an op what it becomes, a value for each result.
+/// Emits the lowering of an op with several results before it.
 pub(crate) type LowerMany = fn(OpId, &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal>;
 
-/// The value of an argument.
+/// The value of an argument of a MIL op.
 #[derive(Clone)]
 pub(crate) enum Argument<'a> {
     Value(ValueId),
@@ -37,13 +37,13 @@ pub(crate) enum Argument<'a> {
     Flag(bool),
     Flags(&'a [bool]),
     Word(&'a str),
-    /// A number in the dtype that floats have in this program.
+    /// A number in the float dtype of the program.
     Number(f64, DType),
 }
 
 use Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 
-/// Creates ops of MIL before an op.
+/// Builder of MIL ops before an op.
 pub(crate) struct Emit<'g, 'c> {
     pub(crate) b: Builder<'g>,
     pub(crate) config: &'c Config,
@@ -58,11 +58,11 @@ impl Emit<'_, '_> {
         self.g().ty(value).dtype
     }
 
-    /// The extents of a value.
+    /// Returns the extents of a value.
     ///
     /// # Errors
     ///
-    /// One that is not known.
+    /// If an extent is unknown.
     pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refusal> {
         self.g().ty(value).static_shape().ok_or_else(|| {
             let ty = self.g().type_text(value);
@@ -74,7 +74,7 @@ impl Emit<'_, '_> {
         })
     }
 
-    /// An op of one result.
+    /// Emits an op with one result.
     pub(crate) fn op(&mut self, row: &'static MilOp, args: &[(&str, Argument<'_>)]) -> Lowered {
         let (operands, segments) = self.bound(row, args);
         let unnamed = self.b.graph.intern("");
@@ -93,7 +93,7 @@ impl Emit<'_, '_> {
         Ok(self.constant(&tensor))
     }
 
-    /// An op with a result for each of those of `op`, in the dtypes of a program.
+    /// Emits an op with as many results as `op`, of the same shapes, in the dtypes of the program.
     pub(crate) fn several(
         &mut self,
         row: &'static MilOp,
@@ -109,7 +109,7 @@ impl Emit<'_, '_> {
         self.typed(row, args, &types)
     }
 
-    /// An op with results of the given types, where its own rule says no other ones.
+    /// Emits an op with results of the given types; types that its own inference determines take precedence.
     pub(crate) fn typed(
         &mut self,
         row: &'static MilOp,
@@ -129,7 +129,7 @@ impl Emit<'_, '_> {
         Ok(self.g().results(op).into_iter().collect())
     }
 
-    /// The operands for arguments, and how many each has.
+    /// Returns the operands of the arguments, and the number of operands of each.
     fn bound(
         &mut self,
         row: &'static MilOp,
@@ -147,7 +147,7 @@ impl Emit<'_, '_> {
         row.arrange(given.iter().map(|(param, values)| (*param, &values[..])))
     }
 
-    /// What an op of constants alone computes, where that is small: the engine computes no constants.
+    /// Folds an op of constants if the result is small, because the engine does not fold constants.
     fn computed(&self, op: OpId) -> Option<Tensor> {
         let mut results = mind_mil::fold::folded(self.g(), op, COMPUTED)?.ok()?;
         results.pop().filter(|_| results.is_empty())
@@ -172,18 +172,18 @@ impl Emit<'_, '_> {
         self.constant(&tensor)
     }
 
-    /// A constant with the contents of `tensor`, named by the printer.
+    /// Appends a constant with the contents of `tensor`; the printer names it.
     pub(crate) fn constant(&mut self, tensor: &Tensor) -> ValueId {
         constant::constant(&mut self.b, tensor)
     }
 
-    /// The elements of a constant of MIL.
+    /// Returns the elements of a constant of MIL.
     pub(crate) fn elements(&self, value: ValueId) -> Option<Tensor> {
         let op = self.g().defining_op(value)?;
         self.g().view::<Const>(op)?.tensor(self.g())
     }
 
-    /// The number that a constant is at every position.
+    /// Returns the number in a constant whose elements are all equal.
     pub(crate) fn uniform(&self, value: ValueId) -> Option<f64> {
         let elements = mind_mil::call::floats(&self.elements(value)?);
         let first = *elements.first()?;
@@ -193,7 +193,7 @@ impl Emit<'_, '_> {
             .then_some(first)
     }
 
-    /// The dtype that floats of this program have.
+    /// Returns the float dtype of this program.
     pub(crate) fn float(&self) -> DType {
         self.config.float
     }
@@ -203,7 +203,7 @@ impl Emit<'_, '_> {
             return Ok(x);
         }
         if shape.is_empty() {
-            // A list of no extents is no argument.
+            // `reshape` does not take an empty shape, so a reshape to a scalar squeezes all axes.
             let axes: Vec<i64> = (0..self.g().ty(x).rank() as i64).collect();
             let row = &mind_mil::ops::movement::SQUEEZE;
             return self.op(row, &[("x", Value(x)), ("axes", Ints(&axes))]);
@@ -212,7 +212,7 @@ impl Emit<'_, '_> {
         self.op(row, &[("x", Value(x)), ("shape", Ints(shape))])
     }
 
-    /// `value` in another shape, a constant as another constant.
+    /// Reshapes `value`; a constant becomes another constant.
     pub(crate) fn constant_or_reshaped(&mut self, value: ValueId, shape: &[i64]) -> Lowered {
         match self.elements(value) {
             Some(tensor) if self.shape(value)? != shape => {
@@ -231,7 +231,7 @@ impl Emit<'_, '_> {
             let moved = permuted(&tensor, perm);
             return Ok(self.constant(&moved));
         }
-        // One order after another is an order, or none.
+        // Two transposes in a row are one, or none if they cancel.
         if let Some(before) = source(self, x, "transpose")
             && let (Some(x), Some(order)) =
                 (argument(self, before, "x"), ints(self, before, "perm"))
@@ -247,7 +247,7 @@ impl Emit<'_, '_> {
     }
 }
 
-/// The elements of `tensor` with its dimensions in another order.
+/// Returns `tensor` with its dimensions permuted.
 pub(crate) fn permuted(tensor: &Tensor, perm: &[i64]) -> Tensor {
     let shape: Vec<usize> = perm
         .iter()

@@ -1,4 +1,4 @@
-//! Tensors without elements, which MIL has not.
+//! Removes tensors without elements, which MIL does not have.
 
 use mind_convert::Refusal;
 use mind_core::ops::join::Concat;
@@ -8,7 +8,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-/// Takes tensors without elements out of concatenations, and the ops that nothing reads then.
+/// Removes tensors without elements from concatenations, and the ops that are dead afterwards.
 pub(crate) fn drop_empty(g: &mut Graph) {
     let ops: Vec<OpId> = g.walk().collect();
     for &op in &ops {
@@ -37,7 +37,7 @@ fn drop_inputs(g: &mut Graph, op: OpId) {
         return;
     }
     match kept[..] {
-        // Nothing but empty tensors: the result is one.
+        // All inputs are empty, and so is the result.
         [] => {}
         [one] => {
             let result = g.result(op);
@@ -56,7 +56,7 @@ fn has_no_elements(ty: TypeView<'_>) -> bool {
     ty.shape.contains(&Dim::Fixed(0))
 }
 
-/// Refuses an op that gives a tensor without elements.
+/// Rejects an op with a result without elements.
 ///
 /// # Errors
 ///

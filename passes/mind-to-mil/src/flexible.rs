@@ -1,4 +1,4 @@
-//! Inputs whose symbolic dimensions stay open.
+//! Inputs with symbolic dimensions.
 
 use mind_convert::Refusal;
 use mind_ir::graph::Graph;
@@ -9,13 +9,14 @@ use mind_mil::structure::Input;
 
 use crate::config::{Config, Extents};
 
-/// The shape of each input, by its name.
+/// The shape of each input by name.
 type InputShapes = Vec<(String, Vec<i64>)>;
 
-/// The most shapes that a package lists.
+/// Maximum number of shapes that a package lists.
 const MOST_SHAPES: usize = 128;
 
-/// The extents that a dimension takes; `None` for one that is not open, or was not given any.
+/// Returns the name and allowed extents of a symbolic dimension; `None` for another dimension, or without given
+/// extents.
 fn extents<'c>(g: &Graph, config: &'c Config, dim: Dim) -> Option<(&'c str, &'c Extents)> {
     let Dim::Symbol(sym) = dim else {
         return None;
@@ -25,17 +26,18 @@ fn extents<'c>(g: &Graph, config: &'c Config, dim: Dim) -> Option<(&'c str, &'c 
     Some((&found.0, &found.1))
 }
 
-/// Whether every dimension of a type has an extent, or several that were given.
+/// Returns whether every dimension of a type is fixed or has given extents.
 pub(crate) fn is_described(g: &Graph, config: &Config, ty: TypeView<'_>) -> bool {
     let known = |&dim: &Dim| dim.fixed().is_some() || extents(g, config, dim).is_some();
     ty.shape.iter().all(known)
 }
 
-/// The shapes that the inputs take, the first extent of each dimension by default; `None` if all are known.
+/// Returns the allowed input shapes, with the first extent of each dimension as default; `None` if all dimensions are
+/// fixed.
 ///
 /// # Errors
 ///
-/// Dimensions some of which have ranges and some lists, more than 128 lists of shapes.
+/// If some dimensions have ranges and others lists, or if there are more than 128 shapes.
 pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Refusal> {
     let mut inputs = Vec::new();
     let mut used: Vec<(&str, &Extents)> = Vec::new();
@@ -95,10 +97,10 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Ref
     Ok(Some(Flexible { defaults, shapes }))
 }
 
-/// What the inputs become for extents that are chosen by the dimension's name.
+/// Maps a choice of extents by dimension name to the shapes of the inputs.
 type Shaped<'s> = dyn Fn(&dyn Fn(&str, &Extents) -> i64) -> InputShapes + 's;
 
-/// Every choice of an extent for each dimension, the last dimension changing first.
+/// Returns the input shapes for every combination of extents, with the last dimension varying fastest.
 fn listed(used: &[(&str, &Extents)], shaped: &Shaped<'_>) -> Result<Vec<InputShapes>, Refusal> {
     let list = |all: &Extents| match all {
         Extents::Listed(list) => list.clone(),

@@ -1,4 +1,4 @@
-//! Ops of MIL that stand in a module of core until its ops are lowered.
+//! MIL ops that replace several ops of core. They stay in the module of core until its ops are lowered.
 
 use mind_convert::Refusal;
 use mind_core::ops::control::yields;
@@ -20,15 +20,15 @@ use crate::emit::Argument;
 use crate::emit::Emit;
 use crate::{places, recurrent, runtime_shape, shapes, split, suppressed};
 
-/// What an argument is given.
+/// The value of an argument.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
-    /// An operand, by its position.
+    /// The operand at an index.
     Operand(usize),
-    /// The operands from the first to before the second.
+    /// A tuple of the operands from the first index to before the second.
     Tuple(usize, usize),
     Number(f64),
-    /// A shape, and numbers in it.
+    /// A constant: its shape and numbers.
     Numbers(Vec<usize>, Vec<f64>),
     Int(i64),
     Ints(Vec<i64>),
@@ -38,7 +38,7 @@ pub(crate) enum Given {
     Tensor(Tensor),
 }
 
-/// An op of MIL over values of core.
+/// A MIL op over values of core.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     row: &'static MilOp,
@@ -55,14 +55,14 @@ impl Found {
         }
     }
 
-    /// Gives an argument a value of core.
+    /// Binds an argument to a value of core.
     pub(crate) fn operand(&mut self, name: &'static str, value: ValueId) {
         let at = self.operands.len();
         self.operands.push(value);
         self.args.push((name, Given::Operand(at)));
     }
 
-    /// Gives an argument a tuple of values of core.
+    /// Binds an argument to a tuple of values of core.
     pub(crate) fn operands(&mut self, name: &'static str, values: &[ValueId]) {
         let at = self.operands.len();
         self.operands.extend_from_slice(values);
@@ -70,22 +70,22 @@ impl Found {
             .push((name, Given::Tuple(at, self.operands.len())));
     }
 
-    /// Gives an argument a constant.
+    /// Binds an argument to `given`.
     pub(crate) fn give(&mut self, name: &'static str, given: Given) {
         self.args.push((name, given));
     }
 
-    /// The name of the op.
+    /// Returns the name of the op.
     pub(crate) fn name(&self) -> &'static str {
         self.row.name
     }
 
-    /// The value of core that an argument is given first.
+    /// Returns the value of core that is bound to the first argument.
     pub(crate) fn first(&self) -> Option<ValueId> {
         self.operands.first().copied()
     }
 
-    /// The number that an argument is given.
+    /// Returns the number that is bound to an argument.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         let mut args = self.args.iter();
         args.find_map(|(own, given)| match given {
@@ -94,7 +94,7 @@ impl Found {
         })
     }
 
-    /// Every number that an argument is given.
+    /// Returns all numbers that are bound to arguments.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         self.args.iter().flat_map(|(_, given)| match given {
             Given::Number(number) => std::slice::from_ref(number).iter().copied(),
@@ -103,7 +103,7 @@ impl Found {
         })
     }
 
-    /// The op over the operands of `op`, which have been lowered; as many results as that has.
+    /// Emits the op over the operands of `op`, which have been lowered. It has as many results as `op`.
     pub(crate) fn emit(&self, op: OpId, e: &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal> {
         let operands = e.g().operands(op).to_vec();
         let dtype = e.dtype(operands[0]);
@@ -147,28 +147,28 @@ fn argument<'a>(
     }
 }
 
-/// What `op` ends, as an op that the opset has.
+/// Matches a composition of core ops that ends with an op, as a MIL op of the opset.
 pub(crate) type Recognizer = fn(&Graph, OpId, Opset) -> Option<Found>;
 
-/// An op of several results, and where it goes.
+/// A MIL op with its position and the values it replaces.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) found: Found,
-    /// The op that it stands before.
+    /// The op before which it is inserted.
     pub(crate) anchor: OpId,
     /// The types of its results.
     pub(crate) types: Vec<TensorType>,
-    /// The values that results stand for, with the position of each result.
+    /// The values that its results replace, each with the index of the result.
     pub(crate) replaced: Vec<(ValueId, usize)>,
 }
 
-/// Puts ops of MIL in the place of what core says in several ops, wherever they stand; what they are given, by op.
+/// Replaces compositions of core ops by MIL ops in all blocks, and returns the arguments of these by op.
 pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found> {
     let mut all = FxHashMap::default();
     let in_opset = |row: &MilOp| definition(row.signatures, config.opset).is_some();
     inline_fused(g);
     let ops: Vec<OpId> = g.walk().collect();
-    // Layers first: what their steps do is no op of its own then.
+    // Layers first, because the ops of their steps must not be matched separately.
     for &op in &ops {
         let whole = g.parent(op).and_then(|_| {
             let layer = recurrent::found(g, op, config);
@@ -180,7 +180,7 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
     }
     count_scans(g);
     let ops: Vec<OpId> = g.walk().collect();
-    // What ends later is longer.
+    // In reverse order, because a longer composition ends later.
     for &op in ops.iter().rev() {
         if g.parent(op).is_none() || g.results(op).len() != 1 || all.contains_key(&op) {
             continue;
@@ -204,7 +204,7 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
     all
 }
 
-/// Puts the ops of fused bodies where the bodies stand: what they say may begin before them and end behind.
+/// Inlines fused ops, because compositions may cross their boundaries.
 fn inline_fused(g: &mut Graph) {
     let fused: Vec<OpId> = g.walk().filter(|&op| g.is::<Fused>(op)).collect();
     for op in fused {
@@ -216,13 +216,13 @@ fn inline_fused(g: &mut Graph) {
     }
 }
 
-/// An op in the place of `roots`, a result for each.
+/// Returns an op that replaces `roots`, with one result for each.
 fn ending(g: &Graph, roots: &[OpId], found: Found) -> Placed {
     let results: Vec<ValueId> = roots.iter().map(|&root| g.result(root)).collect();
     let anchor = match roots {
         [one] => *one,
         _ => {
-            let block = g.parent(roots[0]).expect("a root stands in a block");
+            let block = g.parent(roots[0]).expect("a root is in a block");
             let mut ops = g.ops(block);
             ops.find(|op| roots.contains(op))
                 .expect("the roots stand in one block")
@@ -239,7 +239,7 @@ fn ending(g: &Graph, roots: &[OpId], found: Found) -> Placed {
     }
 }
 
-/// Puts an op in its place, and takes out what nothing reads then.
+/// Inserts an op at its position and erases the ops that become dead.
 fn place(g: &mut Graph, placed: &Placed) -> OpId {
     let found = &placed.found;
     let types = placed.types.iter().map(|ty| g.intern_type(ty.view()));
@@ -260,7 +260,7 @@ fn place(g: &mut Graph, placed: &Placed) -> OpId {
     new
 }
 
-/// Takes out an op that nothing reads, and what it alone read.
+/// Erases an op without uses, and its operands that become dead.
 fn erase_unread(g: &mut Graph, op: OpId) {
     let is_read = g
         .results(op)

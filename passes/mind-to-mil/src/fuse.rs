@@ -1,4 +1,4 @@
-//! Ops of MIL that take what stands before or behind them as an argument.
+//! Folds neighbouring ops into arguments of MIL ops.
 
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
@@ -13,7 +13,7 @@ use crate::emit::{Argument, Emit, Lowered};
 use crate::matching::{argument, ints, made_by, source};
 use crate::recognize::operands;
 
-/// `matmul` of transposed matrices, which it transposes itself.
+/// Folds transposes of the operands into `matmul`.
 pub(crate) fn transposed(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, y] = operands(e, op)?;
     let [flip_x, flip_y] = ["transpose_x", "transpose_y"].map(|name| ints(e, op, name));
@@ -31,7 +31,7 @@ pub(crate) fn transposed(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(e.op(&MATMUL, &args))
 }
 
-/// What a value is with its last two dimensions exchanged.
+/// Returns the value whose last two dimensions were exchanged to make `value`.
 fn unflipped(e: &Emit<'_, '_>, value: ValueId) -> Option<ValueId> {
     let transpose = source(e, value, "transpose")?;
     let perm = ints(e, transpose, "perm")?;
@@ -43,7 +43,7 @@ fn unflipped(e: &Emit<'_, '_>, value: ValueId) -> Option<ValueId> {
     perm.eq(flipped).then(|| argument(e, transpose, "x"))?
 }
 
-/// `add` of one number for each column of a product with a constant matrix: `linear`.
+/// Folds an `add` of one number per column into a product with a constant matrix: `linear`.
 pub(crate) fn linear(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, y] = operands(e, op)?;
     let (product, bias) = with_constant(e, x, y, "matmul")?;
@@ -66,7 +66,7 @@ pub(crate) fn linear(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     }))
 }
 
-/// `add` of one number for each channel of a convolution.
+/// Folds an `add` of one number per channel into the bias of a convolution, for example after batch normalisation.
 pub(crate) fn biased(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, y] = operands(e, op)?;
     let kinds = ["conv", "conv_transpose"];
@@ -82,7 +82,8 @@ pub(crate) fn biased(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(again(e, conv, &[("bias", Value(bias))]))
 }
 
-/// A value made by an op called `name` for `x + y` alone, and a constant.
+/// Returns the op called `name` that makes an operand of `x + y` without other uses, and the other operand if it is
+/// constant.
 fn with_constant(e: &Emit<'_, '_>, x: ValueId, y: ValueId, name: &str) -> Option<(OpId, ValueId)> {
     let mut pairs = [(x, y), (y, x)].into_iter();
     pairs.find_map(|(own, other)| {
@@ -91,7 +92,7 @@ fn with_constant(e: &Emit<'_, '_>, x: ValueId, y: ValueId, name: &str) -> Option
     })
 }
 
-/// Places in the integers that their op can give itself.
+/// Folds a cast of indices to `uint16` into the op that makes them.
 pub(crate) fn narrow(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let to = e.dtype(e.g().result(op));
     let places = argument(e, op, "x")?;
@@ -104,7 +105,7 @@ pub(crate) fn narrow(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(again(e, found, &[("output_dtype", Word("uint16"))]))
 }
 
-/// `topk` whose second result is that of the cast `op`.
+/// Returns the second result of a new `topk`, which has the dtype of the cast `op`.
 fn narrow_top(e: &mut Emit<'_, '_>, top: OpId, op: OpId) -> Lowered {
     let values = e.g().results(top).get(0);
     let types = [values, e.g().result(op)].map(|value| e.g().ty(value).to_owned());
@@ -125,7 +126,7 @@ fn own_arguments(e: &Emit<'_, '_>, op: OpId) -> Vec<(&'static str, Vec<ValueId>)
     own.map(|(name, values)| (name, values.to_vec())).collect()
 }
 
-/// `op` again, with other arguments besides its own.
+/// Emits a copy of `op` with additional arguments.
 fn again(e: &mut Emit<'_, '_>, op: OpId, more: &[(&str, Argument<'_>)]) -> Lowered {
     let row = ops::row(e.g().def(op)).expect("an op of a program has a row");
     let own = own_arguments(e, op);
@@ -136,7 +137,7 @@ fn again(e: &mut Emit<'_, '_>, op: OpId, more: &[(&str, Argument<'_>)]) -> Lower
     e.op(row, &own.chain(more).collect::<Vec<_>>())
 }
 
-/// Indices as they were before they were widened, which an op of MIL takes too.
+/// Returns indices before their widening cast, if the opset accepts narrow ones.
 pub(crate) fn unwidened(e: &Emit<'_, '_>, indices: ValueId) -> ValueId {
     let own = || {
         let narrow = argument(e, source(e, indices, "cast")?, "x")?;

@@ -1,4 +1,4 @@
-//! Division, bits and shifts of integers of 32 bits, by the ops on integers that MIL has.
+//! Lowers division, bitwise ops and shifts of 32-bit integers to MIL's integer arithmetic.
 //!
 //! `floor_div` and `mod` round down, where core truncates. A quotient by a power of two that is rounded down is an
 //! arithmetic shift, and its `mod` by 2 is one bit, because integers are two's complements.
@@ -34,13 +34,13 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (ShiftRight::DEF, lower_shift_right),
 ];
 
-/// The bits of an integer.
+/// The width of an integer in bits.
 const BITS: usize = 32;
 
-/// The most dimensions of a tensor of MIL.
+/// Maximum rank of a MIL tensor.
 const MAX_RANK: usize = 5;
 
-/// Refuses integers other than those of 32 bits.
+/// Refuses integers of other widths than 32 bits.
 fn checked(e: &Emit<'_, '_>, x: ValueId, ops: &str) -> Result<(), Refusal> {
     match e.dtype(x) {
         DType::I32 => Ok(()),
@@ -48,12 +48,12 @@ fn checked(e: &Emit<'_, '_>, x: ValueId, ops: &str) -> Result<(), Refusal> {
     }
 }
 
-/// `row` of `x` and an integer.
+/// Emits the binary op `row` of `x` and an integer constant.
 fn with(e: &mut Emit<'_, '_>, row: &'static MilOp, x: ValueId, y: i64) -> Lowered {
     e.op(row, &[("x", Value(x)), ("y", Int(y))])
 }
 
-/// The quotient of integers, truncated: one more than the quotient rounded down where that is negative and there is a
+/// Returns the truncated quotient of integers: the floored quotient, plus one if it is negative and there is a
 /// remainder.
 pub(crate) fn quotient(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     checked(e, x, "division of")?;
@@ -66,7 +66,7 @@ pub(crate) fn quotient(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered 
     pair(e, &ADD, floor, one)
 }
 
-/// The remainder of integers, which has the sign of `x`: `mod` less the divisor where it has the other sign.
+/// Returns the remainder of integers with the sign of `x`: `mod`, minus the divisor if it has the other sign.
 pub(crate) fn remainder(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     checked(e, x, "remainder of")?;
     let rest = pair(e, &MOD, x, y)?;
@@ -78,12 +78,12 @@ pub(crate) fn remainder(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered
     select::lower(e, is_other, other, rest)
 }
 
-/// 1 for true, 0 for false.
+/// Converts truth values to 1 and 0.
 fn number(e: &mut Emit<'_, '_>, flag: ValueId) -> Lowered {
     e.op(&CAST, &[("x", Value(flag)), ("dtype", Word("int32"))])
 }
 
-/// MIL has logic of truth values alone; integers are taken apart into their bits.
+/// Lowers bitwise logic. MIL has logic only for truth values, so integers are split into bits.
 fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     if e.dtype(x) == DType::Bool {
@@ -113,20 +113,21 @@ fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     each_bit(e, [x, y], join)
 }
 
-/// The power of two whose `mod` keeps the bits of `mask`; `None` if these are not the lowest bits.
+/// Returns the power of two whose `mod` is equivalent to an AND with `mask`; `None` if the mask is not a run of low
+/// bits.
 fn low_bits(mask: f64) -> Option<i64> {
     let above = mask as i64 + 1;
     let is_power = above > 1 && above < 1 << (BITS - 1) && above & (above - 1) == 0;
     is_power.then_some(above)
 }
 
-/// Joins the operands bit by bit: each is a tensor of its bits along a new last dimension.
+/// Combines the operands bit by bit, each as a tensor of bits along a new last dimension.
 fn each_bit(e: &mut Emit<'_, '_>, operands: [ValueId; 2], join: &'static MilOp) -> Lowered {
     let [x, y] = operands.map(|value| e.g().ty(value).shape);
     let whole =
         broadcast(x, y).map_err(|_| Refusal::no_counterpart("its operands do not broadcast"))?;
     let whole: Option<Vec<i64>> = whole.iter().map(|dim| dim.fixed()).collect();
-    // The bits need a dimension of their own.
+    // A tensor of maximum rank is flattened, because the bits need another dimension.
     let is_flat = x.len().max(y.len()) == MAX_RANK;
     let mut operand = |value: ValueId| {
         let value = match is_flat {
@@ -155,7 +156,7 @@ fn each_bit(e: &mut Emit<'_, '_>, operands: [ValueId; 2], join: &'static MilOp) 
     }
 }
 
-/// `x` repeated to the shape `whole`, in one dimension.
+/// Broadcasts `x` to the shape `whole` and flattens it.
 fn flat(e: &mut Emit<'_, '_>, x: ValueId, whole: Option<&[i64]>) -> Lowered {
     let whole = whole.ok_or_else(|| {
         Refusal::no_counterpart(format!(
@@ -168,7 +169,7 @@ fn flat(e: &mut Emit<'_, '_>, x: ValueId, whole: Option<&[i64]>) -> Lowered {
     e.reshape(x, &[whole.iter().product()])
 }
 
-/// The bits of integers along a new last dimension, the lowest first.
+/// Returns the bits of integers along a new last dimension, lowest first.
 fn bits(e: &mut Emit<'_, '_>, x: ValueId) -> Lowered {
     let x = match e.elements(x) {
         Some(tensor) => {
@@ -185,7 +186,7 @@ fn bits(e: &mut Emit<'_, '_>, x: ValueId) -> Lowered {
     with(e, &MOD, shifted, 2)
 }
 
-/// Two lists of divisors that shift by 0 to 31 bits one after the other, because `2^31` is not an integer of 32 bits.
+/// Returns two lists of divisors that together shift by 0 to 31 bits, because `2^31` does not fit in 32 bits.
 fn divisors() -> [Vec<i32>; 2] {
     let half = BITS / 2;
     let by = |shift: fn(usize, usize) -> usize| {
@@ -198,7 +199,7 @@ fn divisors() -> [Vec<i32>; 2] {
     ]
 }
 
-/// A product with a power of two, or with 0 where no bit of `x` is left.
+/// Lowers a left shift to a product with a power of two, or with 0 if all bits are shifted out.
 fn lower_shift_left(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     checked(e, x, "shifts of")?;
@@ -208,7 +209,7 @@ fn lower_shift_left(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     pair(e, &MUL, x, factor)
 }
 
-/// A quotient by a power of two, rounded down. From 31 on, nothing but the sign is left.
+/// Lowers a right shift to a floored quotient by a power of two. Shifts of 31 or more leave only the sign.
 fn lower_shift_right(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
     checked(e, x, "shifts of")?;
@@ -221,7 +222,7 @@ fn lower_shift_right(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     Ok(shifted)
 }
 
-/// The number of bits to shift by, which is `beyond` where it is negative or not below the width.
+/// Returns the shift amount, or `beyond` where it is negative or not below the width.
 fn places(e: &mut Emit<'_, '_>, y: ValueId, beyond: i64) -> Lowered {
     let none = with(e, &FLOOR_DIV, y, BITS as i64)?;
     let is_within = with(e, &EQUAL, none, 0)?;
@@ -229,7 +230,7 @@ fn places(e: &mut Emit<'_, '_>, y: ValueId, beyond: i64) -> Lowered {
     select::lower(e, is_within, y, beyond)
 }
 
-/// The entries of a list at `places`.
+/// Returns the entries of a list at the indices `places`.
 fn entries(e: &mut Emit<'_, '_>, list: Vec<i32>, places: ValueId) -> Lowered {
     let list = e.constant(&Tensor::of(vec![list.len()], list));
     gather(e, list, places, 0, Bounds::Strict)

@@ -23,14 +23,14 @@ use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
 
-/// What to do about a type that a program for the neural engine neither takes nor gives.
+/// The help for an input or output type that programs for the neural engine do not have.
 const IO_HELP: &str = "fp32 and int32 go in and out with `--lower-to-mil='io=coreml'` of mind-opt, `--io coreml` of mind-translate";
 
-/// An input under a legal name, of a type that a program takes; a scalar goes in as a list of one.
+/// Lowers an input under a legal name and with a supported type; a scalar becomes a list of one element.
 ///
 /// # Errors
 ///
-/// A dtype that the program's interface lacks, an extent that is not known.
+/// A dtype that the program's interface lacks, or an unknown extent.
 pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String>) -> Lowered {
     let value = e.g().result(op);
     let ty = e.g().ty(value);
@@ -63,7 +63,7 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     let attrs = [Attr::Str(g.intern(&name)), Attr::Bool(false)];
     let new = e.b.create_typed(Input::DEF, &[], &attrs, &[ty]);
     let mut new = e.g().result(new);
-    // Ops that read indices take narrow ones.
+    // Ops that read `uint16` indices take them without a cast.
     if dtype != inner && dtype != DType::U16 {
         new = cast(e, new, inner)?;
     }
@@ -74,7 +74,7 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     }
 }
 
-/// The dtype in which a program takes and gives an image.
+/// Returns the dtype of images in inputs and outputs.
 fn image_dtype(color: Color) -> DType {
     match color {
         Color::Gray16 => DType::F16,
@@ -87,7 +87,7 @@ fn cast(e: &mut Emit<'_, '_>, value: ValueId, dtype: DType) -> Lowered {
     e.op(&CAST, &[("x", Value(value)), ("dtype", word)])
 }
 
-/// Moves the properties of the input `old` to its new name.
+/// Moves the interface properties of the input `old` to its new name.
 fn rename(e: &mut Emit<'_, '_>, old: &str, new: &str) {
     let inputs = &mut e.b.graph.interface.inputs;
     if let Some(feature) = inputs.remove(old) {
@@ -95,7 +95,7 @@ fn rename(e: &mut Emit<'_, '_>, old: &str, new: &str) {
     }
 }
 
-/// The inputs and outputs of a module of core whose names are none of MIL, with the names that
+/// Returns the inputs and outputs of a module of core whose names are illegal in MIL, with the names that
 /// [`lower`](crate::lower) gives them.
 pub fn renamed(g: &Graph) -> Vec<Renamed<'_>> {
     let mut taken = FxHashSet::default();
@@ -116,7 +116,7 @@ pub fn renamed(g: &Graph) -> Vec<Renamed<'_>> {
     all
 }
 
-/// An input or output that has another name in MIL.
+/// An input or output with another name in MIL.
 pub struct Renamed<'g> {
     /// `input` or `output`.
     pub kind: &'static str,
@@ -126,8 +126,22 @@ pub struct Renamed<'g> {
     pub legal: String,
 }
 
-/// Returns the dtype in which a program takes an input that its ops take as `dtype`. Booleans are passed as integers,
-/// because packages cannot describe booleans.
+/// The inputs and outputs of truth values of a module of core, `input` or `output` and the name of each, which
+/// [`lower`](crate::lower) makes integers in a program that may have these.
+pub fn truth_values(g: &Graph) -> Vec<(&'static str, String)> {
+    let is_truth = |value: ValueId| g.ty(value).dtype == DType::Bool;
+    let inputs = g.ops(g.body()).filter_map(|op| g.view::<CoreInput>(op));
+    let inputs = inputs.filter(|input| is_truth(input.result(g)));
+    let inputs = inputs.map(|input| ("input", g.name(input.name(g)).to_owned()));
+    let outputs = g.outputs().iter().enumerate();
+    let outputs = outputs.filter(|&(_, &value)| is_truth(value));
+    let name = |at: usize| g.interface.output_name(at).map(str::to_owned);
+    let outputs = outputs.map(|(at, _)| ("output", name(at).unwrap_or_else(|| at.to_string())));
+    inputs.chain(outputs).collect()
+}
+
+/// Returns the dtype of a program's input that its ops read as `dtype`. Booleans are passed as integers, because
+/// packages cannot describe booleans.
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Refusal> {
     if dtype == DType::Bool && e.config.interface == Interface::Any {
         return Ok(DType::I32);
@@ -155,7 +169,7 @@ fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, 
     }
 }
 
-/// Whether a value is read as the indices of gathers alone, along axes that 16 bits reach.
+/// Returns whether all uses of a value are indices of gathers along axes whose extents fit in 16 bits.
 fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
     let g = e.g();
     let reaches = |data: ValueId, axis: i64| {
@@ -182,7 +196,7 @@ fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
     })
 }
 
-/// Whether an output has the probabilities of a classifier, which packages take in fp32.
+/// Returns whether an output has the probabilities of a classifier, which packages require in fp32.
 fn is_classified(e: &Emit<'_, '_>, at: usize) -> bool {
     let interface = &e.g().interface;
     let classifier = interface.classifier.as_ref();
@@ -190,8 +204,8 @@ fn is_classified(e: &Emit<'_, '_>, at: usize) -> bool {
     position == Some(at) && e.config.interface == Interface::Any
 }
 
-/// The outputs, each a distinct value: an input or a second mention through `identity`, a scalar as a
-/// list of one, a dtype that a program does not give refused.
+/// Returns distinct values for the outputs. An input or a repeated output goes through `identity`, a scalar becomes a
+/// list of one element, and unsupported dtypes are rejected.
 pub(crate) fn outputs(values: &[ValueId], e: &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal> {
     let mut given: Vec<ValueId> = Vec::with_capacity(values.len());
     for (at, &value) in values.iter().enumerate() {

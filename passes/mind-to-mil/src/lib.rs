@@ -1,8 +1,8 @@
-//! The lowering to the mil dialect, and what of it runs on the neural engine.
+//! Lowering to the mil dialect, and a report of the ops that run on the neural engine.
 //!
-//! [`lower`] takes core and tensor ops, one file a family. Floats become halves, constants cast once and
-//! their ranges checked; what MIL cannot say is refused by name. [`ane`] holds the constraints of the
-//! neural engine as rows and reports which of them decides for each op.
+//! [`lower`] takes core and tensor ops, with one file for each family of ops. Floats become halves unless another dtype
+//! is chosen; constants are cast once and checked for range. Ops that MIL cannot express are reported by name. [`ane`]
+//! has the constraints of the neural engine as a table and reports the deciding one for each op.
 
 mod affine;
 pub mod ane;
@@ -52,7 +52,7 @@ mod suppressed;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{Lowered, lower, lowers};
-pub use interface::{Renamed, renamed};
+pub use interface::{Renamed, renamed, truth_values};
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

@@ -1,4 +1,4 @@
-//! Masks: constants that a softmax makes weights of 0 of.
+//! Masks: constants that set weights of a softmax to 0.
 
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::{Add, Sub};
@@ -13,18 +13,18 @@ use mind_mil::call::floats;
 use crate::config::Layout;
 use crate::emit::Emit;
 
-/// The number in the place of minus infinity in a mask: `e` to the power of it is 0 in halves and in singles.
+/// The replacement for minus infinity in a mask. Its exponential is 0 in f16 and f32.
 pub(crate) const MASKED: f64 = -1e4;
 
-/// How many ops may be between a mask and its softmax.
+/// Maximum number of ops between a mask and its softmax.
 const DEPTH: usize = 8;
 
-/// Whether `value`, which holds `tensor`, is only ever added to scores that a softmax alone reads, and masks no row of
-/// them as a whole. Then [`MASKED`] for minus infinity changes no weight; a row that is masked as a whole has NaN as its
-/// weights, and keeps it.
+/// Returns whether all uses of the constant `value` add it to scores that only feed softmaxes, and no row of `tensor`
+/// is masked completely. Then replacing minus infinity by [`MASKED`] does not change a weight. A completely masked row
+/// has NaN as its weights, which must be kept.
 pub(crate) fn is_mask(e: &Emit<'_, '_>, value: ValueId, tensor: &Tensor) -> bool {
     let g = e.g();
-    // Weights are large, and their users are other ops.
+    // The uses are checked first, because it is cheap and weights are large.
     let mut uses = g.uses(value);
     let adds = uses.all(|(user, _)| g.is::<Add>(user) || g.def(user).has_closed_body());
     adds && e.config.layout != Layout::Keep
@@ -44,7 +44,7 @@ fn is_added(g: &Graph, value: ValueId, mask: &Tensor) -> bool {
         if let Some(sum) = g.view::<Add>(user) {
             return feeds_softmax(g, sum.result(g), mask, DEPTH);
         }
-        // The body of a fused op reads it under another name.
+        // The body of a fused op reads the value as a block argument.
         let is_fused = g.def(user).has_closed_body() && g.def(user).arguments.is_none();
         let argument = || {
             let arguments = g.arguments(g.block(*g.regions(user).first()?));
@@ -54,7 +54,7 @@ fn is_added(g: &Graph, value: ValueId, mask: &Tensor) -> bool {
     })
 }
 
-/// Whether everything that reads `scores` is a softmax along rows which `mask` leaves an element of.
+/// Returns whether every use of `scores` is a softmax along rows in which `mask` leaves an element unmasked.
 fn feeds_softmax(g: &Graph, scores: ValueId, mask: &Tensor, depth: usize) -> bool {
     let rank = g.ty(scores).rank();
     let mut uses = g.uses(scores).peekable();
@@ -71,7 +71,7 @@ fn feeds_softmax(g: &Graph, scores: ValueId, mask: &Tensor, depth: usize) -> boo
                 let is_float = matches!(cast.dtype(g), DType::F16 | DType::F32 | DType::F64);
                 return is_float && feeds_softmax(g, cast.result(g), mask, depth - 1);
             }
-            // A softmax that is written out subtracts the largest score.
+            // A softmax in separate ops subtracts the largest score.
             if let Some(max) = g.view::<Max>(user) {
                 let axis = max.axes(g).first().copied();
                 let is_row = max.axes(g).len() == 1 && max.keepdims(g);
@@ -83,7 +83,7 @@ fn feeds_softmax(g: &Graph, scores: ValueId, mask: &Tensor, depth: usize) -> boo
         })
 }
 
-/// Whether each row of a mask along `axis` of scores of `rank` has an element that is not masked.
+/// Returns whether each row of a mask along `axis` of scores of `rank` has an element that is not masked.
 fn leaves_elements(mask: &Tensor, rank: usize, axis: i64) -> bool {
     let axis = axis.rem_euclid(rank.max(1) as i64);
     let shape = mask.shape();

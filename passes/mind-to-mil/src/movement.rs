@@ -1,4 +1,4 @@
-//! The same elements in another order or shape, and parts of a tensor.
+//! Data movement: reshapes, permutations, slices, gathers and scatters.
 
 use mind_convert::Refusal;
 use mind_core::axes::resolve;
@@ -97,7 +97,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
             return runtime_shape::extent(e, x, axis);
         };
         let extent = i32::try_from(extent);
-        let extent = extent.map_err(|_| Refusal::no_counterpart("the extent is no int32"))?;
+        let extent = extent.map_err(|_| Refusal::no_counterpart("the extent is not an int32"))?;
         Ok(e.constant(&Tensor::scalar(extent)))
     }),
     (Gather::DEF, |op, e| {
@@ -157,7 +157,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// Rows of ops that core and the tensor dialect both have, under views with the same accessors.
+/// Table entries of ops that both core and the tensor dialect have, with views of the same accessors.
 macro_rules! shared {
     ($index:ident, $slice:ident, $concat:ident) => {
         &[
@@ -187,7 +187,7 @@ macro_rules! shared {
 pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Concat);
 pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] = shared!(TensorIndex, TensorSlice, TensorConcat);
 
-/// Elements around a float tensor; those that are removed are sliced off first.
+/// Pads a float tensor; negative padding is sliced off first.
 fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = PadOp::from_id(op);
     let (x, mode, value) = (view.input(e.g()), view.mode(e.g()), view.value(e.g()));
@@ -211,7 +211,7 @@ fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         None => 0.0,
         Some(value) => e
             .uniform(value)
-            .ok_or_else(|| Refusal::no_counterpart("the value that `pad` adds is no constant"))?,
+            .ok_or_else(|| Refusal::no_counterpart("the padding value is not constant"))?,
     };
     let removed = |amount: i64| (-amount).max(0);
     let mut x = x;
@@ -235,7 +235,7 @@ fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     e.op(&PAD, &args)
 }
 
-/// The single element at `indices`.
+/// Returns the single element at `indices`.
 pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowered {
     let shape = e.shape(x)?;
     if shape.is_empty() {
@@ -258,7 +258,7 @@ pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowe
     e.op(&SLICE_BY_INDEX, &args)
 }
 
-/// `[starts, ends, steps]` of `x`.
+/// Lowers to the slice `[starts, ends, steps]` of `x`.
 pub(crate) fn slice(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -285,7 +285,7 @@ pub(crate) fn slice(
     e.op(&SLICE_BY_INDEX, &args)
 }
 
-/// Slices of `data` at `indices`; constant ones as `uint16` where they fit, so that no `int32` is left.
+/// Gathers slices of `data` at `indices`; constant indices become `uint16` if they fit, to avoid `int32`.
 pub(crate) fn gather(
     e: &mut Emit<'_, '_>,
     data: ValueId,
@@ -349,9 +349,11 @@ pub(crate) fn gather(
     e.op(&GATHER, &args)
 }
 
+/// Checks that the op need not clamp or skip out-of-bounds indices.
+///
 /// # Errors
 ///
-/// Indices of a run that are clamped or skipped, which no op of MIL does.
+/// If data-dependent indices are clamped or skipped, which MIL ops do not do.
 fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Refusal> {
     match bounds {
         Bounds::Strict | Bounds::FromEnd => Ok(()),
@@ -364,7 +366,7 @@ fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Refusal> {
     }
 }
 
-/// What MIL calls an update.
+/// Returns MIL's name of an update.
 pub(crate) fn mode(kind: Update) -> &'static str {
     match kind {
         Update::Replace => "update",
@@ -375,7 +377,7 @@ pub(crate) fn mode(kind: Update) -> &'static str {
     }
 }
 
-/// An op that reads or writes elements of `data` at indices.
+/// Emits a gather or scatter of elements of `data` at indices.
 pub(crate) fn at_places(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -396,7 +398,7 @@ pub(crate) fn at_places(
     e.op(row, &args)
 }
 
-/// Indices of which each begins with the numbers of its batch: `gather_nd` has no batches before ios16.
+/// Prepends the batch indices to each index tuple, because `gather_nd` does not have batches before ios16.
 fn numbered(e: &mut Emit<'_, '_>, indices: ValueId, batch: usize) -> Lowered {
     let mut shape: Vec<usize> = Vec::new();
     shape.extend(e.shape(indices)?.iter().map(|&extent| extent as usize));
@@ -412,7 +414,7 @@ fn numbered(e: &mut Emit<'_, '_>, indices: ValueId, batch: usize) -> Lowered {
     concat(e, &[numbers, indices], last as i64)
 }
 
-/// Tensors one after the other.
+/// Concatenates tensors.
 pub(crate) fn concat(e: &mut Emit<'_, '_>, inputs: &[ValueId], axis: i64) -> Lowered {
     let args = [
         ("values", Values(inputs)),

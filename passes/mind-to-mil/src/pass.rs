@@ -1,4 +1,4 @@
-//! The pass.
+//! The pass that lowers to the mil dialect.
 
 use mind_ir::Graph;
 use mind_ir::types::DType;
@@ -9,19 +9,19 @@ use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassErro
 use crate::config::{Config, Layout};
 use crate::conversion::lower;
 
-/// The row of the pass.
+/// The registration of the pass.
 pub const PASS: PassInfo = PassInfo {
     name: "lower-to-mil",
     alias: None,
-    summary: "Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what \
-              MIL cannot say refused by name",
+    summary: "Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, ops \
+              without a MIL form reported by name",
     example: "--lower-to-mil='precision=fp16 io=ane'",
     options: &[
         OptionInfo {
             name: "precision",
             kind: OptionKind::Word(&["fp16", "fp32"]),
             default: "fp16",
-            summary: "what f32 becomes",
+            summary: "the dtype that replaces f32",
         },
         OptionInfo {
             name: "io",
@@ -52,7 +52,7 @@ pub const PASS: PassInfo = PassInfo {
     },
 };
 
-/// What the options of the pass ask for.
+/// Returns the configuration of the pass from its options.
 pub fn config(options: &Options) -> Config {
     let float = match options.text("precision") {
         "fp32" => DType::F32,

@@ -1,4 +1,4 @@
-//! Ops that read and write at places that MIL has as one, found in the ops of core that say them.
+//! Matches gathers, scatters and slice updates of MIL in the core ops that define them.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -33,7 +33,7 @@ pub(crate) const RECOGNIZERS: &[Recognizer] = &[
     |g, op, _| one_hot(g, op),
 ];
 
-/// What is added where it is the negative of something: that, which is subtracted.
+/// Returns the operand of a negation whose result is added, so that the scatter can subtract it.
 fn subtracted(g: &Graph, kind: Update, updates: ValueId) -> Option<ValueId> {
     let negative = made::<Neg>(g, updates).filter(|_| kind == Update::Add)?;
     Some(negative.input(g))
@@ -46,7 +46,7 @@ fn joined(g: &Graph, kind: Update, updates: ValueId) -> (&'static str, ValueId) 
     }
 }
 
-/// Says that indices are not checked, where the opset asks.
+/// Adds the argument that turns off index validation, in opsets that have it.
 fn unchecked(mut found: Found, opset: Opset) -> Found {
     if opset >= Opset::Ios17 {
         found.give("validate_indices", Given::Flag(false));
@@ -58,7 +58,7 @@ fn reaches(bounds: Bounds) -> bool {
     matches!(bounds, Bounds::Strict | Bounds::FromEnd)
 }
 
-/// Slices at a list of indices, which is the same for every element of a slice.
+/// Matches a scatter of whole slices at a list of indices.
 fn scatter(g: &Graph, op: OpId, opset: Opset) -> Option<Found> {
     let own = g.view::<ScatterElements>(op)?;
     let spread = made::<BroadcastTo>(g, own.indices(g))?;
@@ -110,7 +110,7 @@ fn scatter_nd(g: &Graph, op: OpId, opset: Opset) -> Option<Found> {
     Some(unchecked(found, opset))
 }
 
-/// Slices at indices of the same batch, as tuples of one index.
+/// Matches a gather of slices with batched indices, as tuples of one index.
 fn gather(g: &Graph, op: OpId, opset: Opset) -> Option<Found> {
     let own = g.view::<GatherNd>(op)?;
     let tuples = made::<Reshape>(g, own.indices(g))?;
@@ -125,7 +125,7 @@ fn gather(g: &Graph, op: OpId, opset: Opset) -> Option<Found> {
     Some(unchecked(found, opset))
 }
 
-/// A tensor with another one spread over some positions, chosen by a constant.
+/// Matches an update of a slice, written as a select with a constant mask.
 fn slice_update(g: &Graph, op: OpId) -> Option<Found> {
     let select = g.view::<Select>(op)?;
     let (x, pad) = (select.on_false(g), made::<PadOp>(g, select.on_true(g))?);
@@ -168,7 +168,7 @@ fn slice_update(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// One value where a position is an index, which may count from the end, and another one elsewhere.
+/// Matches a one-hot encoding, with one value at the index, which may count from the end, and another value elsewhere.
 fn one_hot(g: &Graph, op: OpId) -> Option<Found> {
     let select = g.view::<Select>(op)?;
     let is_place = made::<Compare>(g, select.pred(g))?;

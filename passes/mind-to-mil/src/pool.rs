@@ -1,4 +1,4 @@
-//! Reductions of windows as pools.
+//! Lowers reductions of windows to pools.
 
 use mind_convert::Refusal;
 use mind_core::ops::window::ReduceWindow;
@@ -25,16 +25,16 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(ReduceWindow::DEF, |op, e| {
     reduce_windows(e, x, kind, &axes, view.count_padding(e.g()))
 })];
 
-/// How windows slide along a dimension, and their taps.
+/// The window along a dimension, and its size.
 type Axis = (WindowAxis, i64);
 
-/// The most elements of a kernel of ones.
+/// Maximum number of elements of a kernel of ones.
 const MOST_ONES: usize = 1 << 20;
 
-/// The most dimensions that a pool slides along.
+/// Maximum number of spatial dimensions of a pool.
 const SPATIAL: usize = 3;
 
-/// A pool over `[N, C, ..]`: the dimensions that the windows slide along last, the others as one.
+/// Lowers to a pool over `[N, C, ..]`, with the windowed dimensions last and the others merged.
 fn reduce_windows(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -88,7 +88,7 @@ fn reduce_windows(
     e.transpose(pooled, &back)
 }
 
-/// A pool over `[N, C, ..]`, of which `axes` are the last dimensions.
+/// Returns a pool over `[N, C, ..]`, of which `axes` are the last dimensions.
 fn pool(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -136,7 +136,7 @@ fn pool(
     }
 }
 
-/// The sum of the elements under each window of `[N, C, ..]`: a convolution of each channel by ones, which rounds once.
+/// Returns the sum of each window of `[N, C, ..]`: a depthwise convolution with ones, because it rounds only once.
 fn sum(e: &mut Emit<'_, '_>, x: ValueId, axes: &[Axis]) -> Lowered {
     let channels = e.shape(x)?[1];
     let windows = axes.iter().map(|&(_, window)| window);

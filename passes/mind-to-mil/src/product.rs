@@ -1,4 +1,4 @@
-//! Products whose dimensions are paired by lists.
+//! Lowers products with lists of batch and contracted dimensions.
 
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::pairs::{Pairs, Side};
@@ -33,7 +33,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(DotGeneral::DEF, |op, e| {
     }
 })];
 
-/// `x` in the dtype of the sums.
+/// Casts `x` to the dtype of the sums.
 fn converted(e: &mut Emit<'_, '_>, x: ValueId, to: DType) -> Lowered {
     if e.dtype(x) == to {
         return Ok(x);
@@ -42,10 +42,11 @@ fn converted(e: &mut Emit<'_, '_>, x: ValueId, to: DType) -> Lowered {
     e.op(&CAST, &[("x", Value(x)), ("dtype", word)])
 }
 
-/// The lists of a product, and the equation of `einsum` that says it with the order of the result's dimensions.
+/// The dimension lists of a product, and the `einsum` equation that computes it with the order of the result's
+/// dimensions.
 type Equation = ([&'static [usize]; 4], &'static str, &'static [i64]);
 
-/// The products that `einsum` computes, by batch and contracted dimensions of `lhs`, then of `rhs`.
+/// The products that `einsum` supports, by batch and contracted dimensions of `lhs`, then of `rhs`.
 const EQUATIONS: [Equation; 2] = [
     (
         [&[0, 2], &[3], &[0, 2], &[1]],
@@ -55,7 +56,7 @@ const EQUATIONS: [Equation; 2] = [
     ([&[1], &[2], &[1], &[0]], "abc,cbd->abd", &[1, 0, 2]),
 ];
 
-/// How `einsum` says a product, if it does.
+/// Returns the equation of `einsum` for a product, if it supports it.
 fn equation(pairs: &Pairs) -> Option<(&'static str, &'static [i64])> {
     let (lhs, rhs) = (&pairs.lhs, &pairs.rhs);
     let lists = [&lhs.batch, &lhs.contracted, &rhs.batch, &rhs.contracted];
@@ -69,7 +70,7 @@ fn equation(pairs: &Pairs) -> Option<(&'static str, &'static [i64])> {
     Some((found.1, found.2))
 }
 
-/// A product of stacks of matrices: batch, free and contracted dimensions in order, each kind as one.
+/// Lowers to a batched matrix product, with batch, free and contracted dimensions sorted and each group merged.
 pub(crate) fn paired(e: &mut Emit<'_, '_>, pairs: &Pairs, [x, y]: [ValueId; 2]) -> Lowered {
     let (left, right) = (&pairs.lhs, &pairs.rhs);
     let (lhs_shape, rhs_shape) = (e.shape(x)?, e.shape(y)?);

@@ -1,4 +1,4 @@
-//! Numbers on a scale.
+//! Quantisation and dequantisation.
 
 use mind_convert::Refusal;
 use mind_core::ops::quantize::{Dequantize, Quantize};
@@ -39,11 +39,11 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// What both ops take.
+/// Returns the arguments that both ops share.
 ///
 /// # Errors
 ///
-/// What MIL does not say: other integers, scales of a run, blocks.
+/// If MIL does not support the integer type, data-dependent scales or block quantisation.
 fn arguments(
     e: &Emit<'_, '_>,
     row: &MilOp,
@@ -67,7 +67,7 @@ fn arguments(
         .any(|own| e.elements(own).is_none())
     {
         return Err(Refusal::no_counterpart(format!(
-            "the scale of `{name}` is no constant"
+            "the scale of `{name}` is not constant"
         )));
     }
     let is_float = e.dtype(input).is_float();

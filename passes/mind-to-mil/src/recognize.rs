@@ -1,4 +1,4 @@
-//! Ops that MIL has as one, found in the ops that define them.
+//! Peephole rules that replace sequences of MIL ops by one op.
 
 use mind_convert::Refusal;
 use mind_ir::builder::Builder;
@@ -22,10 +22,10 @@ use crate::emit::{Emit, Lowered};
 use crate::fuse;
 use crate::matching::{argument, ints, source};
 
-/// What an op called so, and those before it, may be as one op.
+/// A rule for the last op of a sequence, which returns its replacement.
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
 
-/// Normalisations first, since attention is made of one.
+/// Normalisations come first, because attention contains a softmax.
 const RULES: [(&str, Rule); 11] = [
     ("sqrt", l2_pool),
     ("real_div", softmax),
@@ -40,7 +40,7 @@ const RULES: [(&str, Rule); 11] = [
     ("cast", fuse::narrow),
 ];
 
-/// Replaces what the rules find; the ops that made it are left to be swept.
+/// Applies the rules; the replaced ops are left to be swept.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A reduction called `name` along `axes`, which stay with extent 1: what it reads, and those axes.
+/// Returns the operand and axes of a reduction called `name` that keeps its axes with extent 1.
 fn reduction(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<(ValueId, Vec<i64>)> {
     let op = source(e, value, name)?;
     let keeps = ints(e, op, "keep_dims")? == [1];
@@ -77,7 +77,7 @@ pub(crate) fn operands(e: &Emit<'_, '_>, op: OpId) -> Option<[ValueId; 2]> {
     Some([argument(e, op, "x")?, argument(e, op, "y")?])
 }
 
-/// `sqrt(conv(x * x))` with a kernel of ones for each channel.
+/// Matches `sqrt(conv(x * x))` with a kernel of ones for each channel: `l2_pool`.
 fn l2_pool(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let sum = source(e, argument(e, op, "x")?, "conv")?;
     let [x, same] = operands(e, source(e, argument(e, sum, "x")?, "mul")?)?;
@@ -100,7 +100,7 @@ fn l2_pool(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(e.op(&L2_POOL, &args))
 }
 
-/// `exp(x - max(x)) / sum(exp(x - max(x)))`.
+/// Matches `exp(x - max(x)) / sum(exp(x - max(x)))`: `softmax`.
 fn softmax(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [powers, total] = operands(e, op)?;
     let exp = source(e, powers, "exp")?;
@@ -115,7 +115,7 @@ fn softmax(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(e.op(&SOFTMAX, &[("x", Value(x)), ("axis", Int(axis))]))
 }
 
-/// `d / sqrt(mean(d * d) + epsilon)`, with `d = x - mean(x)`.
+/// Matches `d / sqrt(mean(d * d) + epsilon)`, with `d = x - mean(x)`: `layer_norm`.
 fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [deviation, scale] = operands(e, op)?;
     let difference = source(e, deviation, "sub")?;
@@ -133,7 +133,7 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     Some(e.op(&LAYER_NORM, &args))
 }
 
-/// `sqrt(mean(x * x) + epsilon)`: `x`, the axes of the mean, and epsilon.
+/// Matches `sqrt(mean(x * x) + epsilon)` and returns `x`, the axes of the mean, and epsilon.
 fn mean_square(e: &Emit<'_, '_>, value: ValueId) -> Option<(ValueId, Vec<i64>, f64)> {
     let root = source(e, value, "sqrt")?;
     let shifted = source(e, argument(e, root, "x")?, "add")?;
@@ -144,9 +144,9 @@ fn mean_square(e: &Emit<'_, '_>, value: ValueId) -> Option<(ValueId, Vec<i64>, f
     (x == same).then_some((x, axes, epsilon))
 }
 
-/// `x / sqrt(mean(x * x) + epsilon)` of halves over a row that is scaled down first, because squares of halves above 255
-/// are infinite. With `m` the largest magnitude of a row, or 1 if that is less, and `y = x / m`, this is
-/// `y / sqrt(mean(y * y) + epsilon / (m * m))`. Only where the engine's layout is asked for: it computes in halves.
+/// Rewrites `x / sqrt(mean(x * x) + epsilon)` in f16 so that each row is scaled down first, because squares of halves
+/// above 255 are infinite. With `m` the largest magnitude of a row, but at least 1, and `y = x / m`, the result is `y /
+/// sqrt(mean(y * y) + epsilon / (m * m))`. Applied only in the engine's layout, because the engine computes in f16.
 fn root_mean_square(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, scale] = operands(e, op)?;
     let (squared, axes, epsilon) = mean_square(e, scale)?;

@@ -1,4 +1,4 @@
-//! Scans that are recurrent layers.
+//! Lowers scans that are recurrent layers.
 
 use half::f16;
 use mind_core::ops::contract::MatMul;
@@ -22,21 +22,21 @@ use crate::config::Config;
 use crate::found::{Found, Given, Placed};
 use crate::shapes::{made, shape};
 
-/// A scan that is a layer in one direction.
+/// A scan that is a recurrent layer in one direction.
 struct Layer {
     scan: Scan,
     cell: Cell,
-    /// The sequence, in `f32`.
+    /// The input sequence in `f32`.
     x: ValueId,
     states: Vec<ValueId>,
     is_backward: bool,
     weights: Vec<(&'static str, Weights)>,
 }
 
-/// A shape, and numbers in it.
+/// The shape and the numbers of a constant.
 type Weights = (Vec<usize>, Vec<f64>);
 
-/// The layer that a scan is, alone or with another one that runs backwards.
+/// Returns the recurrent layer that a scan is, alone or combined with a backward one.
 pub(crate) fn found(g: &Graph, op: OpId, config: &Config) -> Option<Placed> {
     let layer = Layer::of(g, g.view::<Scan>(op)?)?;
     let both = layer.other(g).and_then(|back| layer.bidirectional(g, back));
@@ -54,7 +54,8 @@ fn numbers(g: &Graph, value: ValueId) -> Option<Weights> {
     Some((tensor.shape().to_vec(), floats(&tensor)))
 }
 
-/// The gates of a matrix that has a column for each unit of each gate, in this order, a row for each column.
+/// Returns the gates of a matrix in the order of `gates`, transposed. The matrix has a column for each unit of each
+/// gate, the result a row.
 fn rows((shape, numbers): &Weights, gates: &[usize], units: usize) -> Vec<f64> {
     let columns = gates
         .iter()
@@ -65,7 +66,7 @@ fn rows((shape, numbers): &Weights, gates: &[usize], units: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The gates of a list that has a number for each unit of each gate, in this order.
+/// Returns the gates of a list in the order of `gates`. The list has a number for each unit of each gate.
 fn gates_of((_, numbers): &Weights, gates: &[usize], units: usize) -> Weights {
     let own = gates
         .iter()
@@ -102,7 +103,7 @@ impl Layer {
         })
     }
 
-    /// The layer that runs backwards beside this one: their hidden states are joined.
+    /// Returns the backward layer whose hidden states are concatenated with those of this one.
     fn other(&self, g: &Graph) -> Option<Layer> {
         (self.cell.kind == Recurrence::Lstm && !self.is_backward).then_some(())?;
         let mut users = g
@@ -153,7 +154,8 @@ impl Layer {
         (found, results, self.states.clone())
     }
 
-    /// Both layers as one: what they give is joined, and the states are parts of one tensor.
+    /// Combines both layers to a bidirectional one, whose outputs are concatenated and whose states are slices of one
+    /// tensor.
     fn bidirectional(&self, g: &Graph, back: Layer) -> Option<(Found, Vec<ValueId>, Vec<ValueId>)> {
         let mut found = self.found("bidirectional");
         for (name, (shape, list)) in back.weights {
@@ -196,7 +198,7 @@ impl Layer {
     }
 }
 
-/// What two values are the halves of, along axis 1.
+/// Returns the value of which two values are the halves along axis 1.
 fn whole(g: &Graph, first: ValueId, second: ValueId, units: i64) -> Option<ValueId> {
     let (first, second) = (made::<Slice>(g, first)?, made::<Slice>(g, second)?);
     let all = first.input(g);
@@ -209,7 +211,7 @@ fn whole(g: &Graph, first: ValueId, second: ValueId, units: i64) -> Option<Value
     (fits && half(first, 0) && half(second, 1)).then_some(all)
 }
 
-/// The weights as MIL takes them: a row for each gate and unit.
+/// Returns the weights in MIL's layout: a row for each unit of each gate.
 fn weights(
     cell: &Cell,
     input: &Weights,
@@ -259,22 +261,22 @@ fn weights(
     Some(own)
 }
 
-/// A layer, what it gives, and the states before the first step.
+/// A layer, its results, and its initial states.
 struct Whole {
     found: Found,
-    /// The last states, then the hidden state of every step.
+    /// The last states, followed by the hidden states of all steps.
     results: Vec<ValueId>,
     joined: Vec<ValueId>,
 }
 
-/// What a value is a cast of, if that is `from`.
+/// Returns the operand of the cast that made `value`, if that has the dtype `from`.
 fn uncast(g: &Graph, value: ValueId, from: DType) -> Option<ValueId> {
     let input = made::<Cast>(g, value)?.input(g);
     (g.ty(input).dtype == from).then_some(input)
 }
 
 impl Whole {
-    /// Where the op goes, and which values it stands for.
+    /// Returns the op with its position and the values that it replaces.
     fn placed(mut self, g: &Graph, layer: &Layer, config: &Config) -> Option<Placed> {
         let inputs: Vec<ValueId> = [&[layer.x][..], &self.joined].concat();
         let halves = inputs.iter().map(|&value| uncast(g, value, DType::F16));
@@ -317,7 +319,7 @@ impl Whole {
             );
         }
         if !every {
-            // The last hidden state as a sequence of one step.
+            // The last hidden state, if it is read as a sequence of one step.
             let state = replaced
                 .iter()
                 .filter(|(_, at)| *at == 1)
@@ -345,7 +347,7 @@ impl Whole {
         })
     }
 
-    /// The values of `dtype` that stand for a result: it, or its casts.
+    /// Returns the values of `dtype` that are equal to a result: itself in f32, or its casts to f16.
     fn readers(&self, g: &Graph, result: ValueId, dtype: DType) -> Vec<ValueId> {
         if dtype == DType::F32 {
             return vec![result];
@@ -355,7 +357,7 @@ impl Whole {
         casts.map(|cast| cast.result(g)).collect()
     }
 
-    /// Whether every reader of every result is a cast to halves, or a reshape for one.
+    /// Returns whether every use of every result is a cast to f16, or a reshape before one.
     fn gives_halves(&self, g: &Graph) -> bool {
         let narrows = |op: OpId| {
             g.view::<Cast>(op)
@@ -370,13 +372,13 @@ impl Whole {
             .all(|&value| g.uses(value).all(|(user, _)| reads(user)))
     }
 
-    /// Whether every number is a half.
+    /// Returns whether f16 represents every number exactly.
     fn holds_halves(&self) -> bool {
         let is_half = |own: f64| f64::from(f16::from_f64(own)) == own;
         self.found.numbers().all(is_half)
     }
 
-    /// Whether halves come near to every number.
+    /// Returns whether every number is finite in f16.
     fn is_near(&self) -> bool {
         self.found
             .numbers()

@@ -15,7 +15,7 @@ use mind_mil::ops::tensor::CUMSUM;
 use crate::emit::Argument::{Flag, Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 
-/// The row of a reduction of core, whose views have the same accessors.
+/// The table entry of a reduction, for views with the same accessors.
 macro_rules! reduction {
     ($view:ident, $row:ident) => {
         ($view::DEF, |op, e| {
@@ -27,7 +27,7 @@ macro_rules! reduction {
     };
 }
 
-/// The row of an op of core for a place, whose views have the same accessors.
+/// The table entry of an argmax or argmin, for views with the same accessors.
 macro_rules! place {
     ($view:ident, $row:ident) => {
         ($view::DEF, |op, e| {
@@ -54,7 +54,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     place!(ArgMin, REDUCE_ARGMIN),
 ];
 
-/// The sums along an axis.
+/// Returns the cumulative sums along an axis.
 pub(crate) fn cumulative(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -76,7 +76,7 @@ pub(crate) fn cumulative(
     e.op(&CUMSUM, &args)
 }
 
-/// No axes written means all of them, removed.
+/// Lowers a reduction of core, in which a missing list of axes means all axes, not kept.
 fn core(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -96,7 +96,7 @@ fn core(
     }
 }
 
-/// A reduction along `axes`, counted from the front; along none it changes nothing.
+/// Returns a reduction along `axes`, counted from the front; without axes it returns its input.
 pub(crate) fn reduce(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -124,7 +124,7 @@ pub(crate) fn reduce(
     )
 }
 
-/// The place of an extreme element; which one of equal elements MIL leaves open.
+/// Returns the index of an extreme element. If several are equal, MIL leaves open which index is returned.
 fn place(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,

@@ -1,4 +1,4 @@
-//! Resizes that no op of MIL has, as weighted sums of gathered slices, one axis after the other.
+//! Lowers resizes that MIL does not have to weighted sums of gathered slices, axis by axis.
 
 use mind_convert::Refusal;
 use mind_core::eval::resize::{Filter, ResizedAxis, Sample};
@@ -16,14 +16,14 @@ use crate::emit::{Emit, Lowered};
 use crate::movement::gather;
 use crate::select;
 
-/// The most slices that are added for an axis: each is three ops.
+/// Maximum number of taps along an axis, because each is three ops.
 const MOST_TAPS: usize = 64;
 
-/// Resizes axis by axis from the last, as the interpreter does. Nearest elements are gathered untouched.
+/// Resizes axis by axis from the last, as the interpreter does. Nearest elements are gathered without arithmetic.
 ///
 /// # Errors
 ///
-/// Scales that only a run knows, integers between which there are no elements, a filter of more than [`MOST_TAPS`] taps.
+/// Data-dependent scales, interpolated integers, or a filter of more than [`MOST_TAPS`] taps.
 pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
     let (filter, mut x) = (op.filter(e.g()), op.input(e.g()));
     let dtype = e.dtype(x);
@@ -34,7 +34,7 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
         )));
     }
     let axes = axes(e, op)?;
-    // Sums of halves in a program of singles round once, as those of the interpreter do.
+    // Sums of f16 in a program of f32 round once, as those of the interpreter do.
     let is_widened = filter.mode != Interpolation::Nearest && dtype != e.float();
     if is_widened {
         x = e.op(&CAST, &[("x", Value(x)), ("dtype", Word("fp32"))])?;
@@ -58,7 +58,7 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
     Ok(x)
 }
 
-/// The axes that are resized, with constant scales.
+/// Returns the resized axes, whose scales must be constant.
 fn axes(e: &Emit<'_, '_>, op: Resize) -> Result<Vec<ResizedAxis>, Refusal> {
     let extents = e.shape(op.input(e.g()))?;
     let extents: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
@@ -79,7 +79,7 @@ fn axes(e: &Emit<'_, '_>, op: Resize) -> Result<Vec<ResizedAxis>, Refusal> {
     Ok(axes?)
 }
 
-/// The samples of `x` along one axis.
+/// Returns `x` resampled along one axis.
 fn along(e: &mut Emit<'_, '_>, x: ValueId, axis: &ResizedAxis, samples: &[Sample]) -> Lowered {
     let lists: Vec<Vec<(usize, f64)>> = samples.iter().map(taps).collect();
     let count = lists.iter().map(Vec::len).max().unwrap_or(1);
@@ -110,7 +110,7 @@ fn along(e: &mut Emit<'_, '_>, x: ValueId, axis: &ResizedAxis, samples: &[Sample
     Ok(sum.unwrap_or(x))
 }
 
-/// The elements that a sample is made of, with their weights.
+/// Returns the source elements of a sample and their weights.
 fn taps(sample: &Sample) -> Vec<(usize, f64)> {
     match sample {
         Sample::Outside => vec![(0, 1.0)],
@@ -120,8 +120,8 @@ fn taps(sample: &Sample) -> Vec<(usize, f64)> {
     }
 }
 
-/// As many taps as `count`: the weight of the last one is shared by copies of it, because an infinite element times a
-/// weight of 0 is NaN.
+/// Extends the taps to `count` by repeating the last one and dividing its weight among the copies, because a tap with
+/// weight 0 would turn an infinite element into NaN.
 fn padded(mut taps: Vec<(usize, f64)>, count: usize) -> Vec<(usize, f64)> {
     let Some((at, weight)) = taps.pop() else {
         return vec![(0, 0.0); count];
@@ -131,7 +131,7 @@ fn padded(mut taps: Vec<(usize, f64)>, count: usize) -> Vec<(usize, f64)> {
     taps
 }
 
-/// The slices of `x` at `places` along an axis; `x` itself if these are all of them in order.
+/// Returns the slices of `x` at the indices `places` along an axis; `x` itself if these are all of them in order.
 fn slices(e: &mut Emit<'_, '_>, x: ValueId, axis: &ResizedAxis, places: Vec<i32>) -> Lowered {
     if places.iter().copied().eq(0..axis.extent as i32) {
         return Ok(x);
@@ -141,7 +141,7 @@ fn slices(e: &mut Emit<'_, '_>, x: ValueId, axis: &ResizedAxis, places: Vec<i32>
     gather(e, x, places, axis.dimension as i64, bounds)
 }
 
-/// Weights along `dimension` in the rank and dtype of `x`.
+/// Returns weights along `dimension` in the rank and dtype of `x`.
 fn weights_of(e: &mut Emit<'_, '_>, x: ValueId, dimension: usize, weights: &[f64]) -> ValueId {
     let mut shape = vec![1; e.g().ty(x).rank()];
     shape[dimension] = weights.len();
@@ -152,7 +152,7 @@ fn weights_of(e: &mut Emit<'_, '_>, x: ValueId, dimension: usize, weights: &[f64
     e.constant(&tensor)
 }
 
-/// The fill where `places` along `dimension` are outside of the region.
+/// Replaces `places` along `dimension` that are outside of the region by the fill value.
 fn fill(
     e: &mut Emit<'_, '_>,
     x: ValueId,

@@ -1,4 +1,4 @@
-//! Tensors whose extents come at run time.
+//! Lowers ops with data-dependent shapes.
 
 use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -30,7 +30,7 @@ use crate::emit::{Emit, Lower, Lowered};
 use crate::found::{Found, Given, Recognizer};
 use crate::shapes::made;
 
-/// Ops of core that are given their extents, in what MIL has of them.
+/// Core ops that take their extents as operands.
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (DynamicReshape::DEF, |op, e| {
         let view = DynamicReshape::from_id(op);
@@ -81,7 +81,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// An op of MIL with the type that the result of `op` has.
+/// Emits an op with the result type of `op`.
 fn one(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -94,7 +94,7 @@ fn one(
         .ok_or_else(|| Refusal::no_counterpart("it has no result"))
 }
 
-/// An op of MIL whose extents are all open.
+/// Emits an op with a result of unknown extents.
 fn open(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
@@ -110,7 +110,7 @@ fn open(
         .ok_or_else(|| Refusal::no_counterpart("it has no result"))
 }
 
-/// `x` with new dimensions of extent 1 at `axes` of the result.
+/// Inserts dimensions of extent 1 into `x`, at `axes` of the result.
 fn thinned(e: &mut Emit<'_, '_>, x: ValueId, axes: &[usize]) -> Lowered {
     if axes.is_empty() {
         return Ok(x);
@@ -119,7 +119,7 @@ fn thinned(e: &mut Emit<'_, '_>, x: ValueId, axes: &[usize]) -> Lowered {
     e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&axes))])
 }
 
-/// The extents where `of` says so, 1 elsewhere.
+/// Returns `extents` with 1 in place of those that `of` does not select.
 fn chosen(e: &mut Emit<'_, '_>, extents: ValueId, of: &[bool]) -> Lowered {
     if of.iter().all(|&own| own) {
         return Ok(extents);
@@ -133,7 +133,7 @@ fn chosen(e: &mut Emit<'_, '_>, extents: ValueId, of: &[bool]) -> Lowered {
     e.op(&SELECT, &args)
 }
 
-/// An element of a list.
+/// Returns an element of a list.
 fn element(e: &mut Emit<'_, '_>, list: ValueId, at: usize) -> Lowered {
     let at = at as i64;
     let args = [
@@ -145,13 +145,13 @@ fn element(e: &mut Emit<'_, '_>, list: ValueId, at: usize) -> Lowered {
     e.op(&SLICE_BY_INDEX, &args)
 }
 
-/// The extent of `x` along `axis`, which only a run knows.
+/// Returns the extent of `x` along `axis` at run time.
 pub(crate) fn extent(e: &mut Emit<'_, '_>, x: ValueId, axis: usize) -> Lowered {
     let extents = e.op(&SHAPE, &[("x", Value(x))])?;
     element(e, extents, axis)
 }
 
-/// `[starts, ends, steps]` of `x`, some of whose extents are open; the result is that of `op`.
+/// Lowers to the slice `[starts, ends, steps]` of `x` with symbolic dimensions; the result type is that of `op`.
 pub(crate) fn slice(
     e: &mut Emit<'_, '_>,
     x: ValueId,
@@ -182,7 +182,7 @@ pub(crate) const RECOGNIZERS: &[Recognizer] = &[
     |g, op, _| shape(g, op),
 ];
 
-/// A number in the shape that an operand gives.
+/// Matches a fill with one number, in the shape given by an operand.
 fn fill(g: &Graph, op: OpId) -> Option<Found> {
     let broadcast = g.view::<DynamicBroadcastTo>(op)?;
     let value = broadcast.input(g);
@@ -196,7 +196,7 @@ fn fill(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// As many indices as a number says.
+/// Matches a range whose length is a number.
 fn range(g: &Graph, op: OpId) -> Option<Found> {
     let iota = g.view::<DynamicIota>(op)?;
     let end = scalar(g, iota.extents(g))?;
@@ -210,14 +210,14 @@ fn range(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// The number that a list of one element holds.
+/// Returns the scalar that was reshaped to a list of one element.
 fn scalar(g: &Graph, list: ValueId) -> Option<ValueId> {
     let reshape = made::<Reshape>(g, list).map(|reshape| reshape.input(g));
     let number = reshape.or_else(|| Some(made::<ExpandDims>(g, list)?.input(g)))?;
     (g.ty(number).rank() == 0).then_some(number)
 }
 
-/// What `other` is where `value` is not `direction` 0, which `value` is elsewhere.
+/// Matches `select(compare(own, 0), other, own)` with a comparison in `direction`, and returns `own` and `other`.
 fn unless(g: &Graph, value: ValueId, direction: Direction) -> Option<(ValueId, ValueId)> {
     let select = made::<Select>(g, value)?;
     let is_other = made::<Compare>(g, select.pred(g))?;
@@ -228,7 +228,7 @@ fn unless(g: &Graph, value: ValueId, direction: Direction) -> Option<(ValueId, V
     fits.then_some((own, select.on_true(g)))
 }
 
-/// Whether `list` holds the extents of `x`.
+/// Returns whether `list` holds the extents of `x`.
 fn holds_extents(g: &Graph, list: ValueId, x: ValueId) -> bool {
     let dims = g.ty(x).shape;
     if let Some(list) = constant(g, list) {
@@ -247,14 +247,14 @@ fn holds_extents(g: &Graph, list: ValueId, x: ValueId) -> bool {
     each.len() == dims.len() && all.all(|(axis, &own)| is_extent(g, own, x, axis))
 }
 
-/// Whether a value of one element is the extent of `x` along `axis`.
+/// Returns whether a value of one element is the extent of `x` along `axis`.
 fn is_extent(g: &Graph, value: ValueId, x: ValueId, axis: usize) -> bool {
     let value = made::<Reshape>(g, value).map_or(value, |own| own.input(g));
     let value = made::<Cast>(g, value).map_or(value, |own| own.input(g));
     made::<ExtentOf>(g, value).is_some_and(|own| own.input(g) == x && own.axis(g) == axis as i64)
 }
 
-/// The extents of a tensor, one of which is open.
+/// Matches the shape of a tensor with a symbolic dimension.
 fn shape(g: &Graph, op: OpId) -> Option<Found> {
     let list = g.view::<Concat>(op)?.result(g);
     let first = *g.view::<Concat>(op)?.inputs(g).first()?;
@@ -266,7 +266,7 @@ fn shape(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// A reshape in which 0 copies an extent and -1 is whatever is left.
+/// Matches a reshape in which 0 copies an extent and -1 is inferred.
 fn reshape(g: &Graph, op: OpId) -> Option<Found> {
     let own = g
         .view::<DynamicReshape>(op)
@@ -294,7 +294,7 @@ fn reshape(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// A repetition along a new dimension before each, which are joined.
+/// Matches a tile: a broadcast along a new dimension before each dimension, followed by a reshape that merges them.
 fn tile(g: &Graph, op: OpId) -> Option<Found> {
     let joined = g
         .view::<DynamicReshape>(op)
@@ -327,7 +327,7 @@ fn tile(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// Consecutive positions along every axis, from a start that counts from the end where it is negative.
+/// Matches a contiguous slice along every axis; negative starts count from the end.
 fn window(g: &Graph, op: OpId) -> Option<Found> {
     let rank = g.ty(g.result(op)).rank();
     let mut value = g.view::<Gather>(op)?.result(g);
@@ -380,7 +380,7 @@ fn window(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// The list of which a value is the element at `axis`.
+/// Returns the list of which a value is the element at `axis`.
 fn listed(g: &Graph, value: ValueId, axis: usize) -> Option<ValueId> {
     let own = made::<Index>(g, value)?;
     (own.indices(g) == [axis as i64]).then_some(own.input(g))

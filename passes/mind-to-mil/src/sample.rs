@@ -1,4 +1,4 @@
-//! Images at other places.
+//! Lowers image resampling.
 
 use mind_convert::Refusal;
 use mind_core::axes::resolve;
@@ -17,7 +17,7 @@ use crate::resize;
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(Resize::DEF, resize), (GridSample::DEF, grid_sample)];
 
-/// How an op of MIL resizes.
+/// The MIL op of a resize.
 enum Sampling {
     /// `resize_nearest_neighbor`.
     Nearest,
@@ -25,7 +25,7 @@ enum Sampling {
     Bilinear(&'static str),
 }
 
-/// The op of MIL that samples as `op` does, if there is one.
+/// Returns the MIL op that samples as `op` does; `None` if there is none.
 fn sampling(op: Resize, e: &Emit<'_, '_>) -> Option<Sampling> {
     let (g, is_one) = (e.g(), op.sizes(e.g()).contains(&1));
     let coordinates = op.coordinates(g);
@@ -54,7 +54,8 @@ fn sampling(op: Resize, e: &Emit<'_, '_>) -> Option<Sampling> {
     }
 }
 
-/// One op of MIL for the last two dimensions of a float image of rank 3 or more; else sums of slices.
+/// Lowers a resize of the last two dimensions of a float image of rank 3 or more to one op, and other resizes to sums
+/// of slices.
 fn resize(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = Resize::from_id(op);
     let (from, to) = (e.shape(view.input(e.g()))?, e.shape(e.g().result(op))?);
@@ -64,7 +65,7 @@ fn resize(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     }
 }
 
-/// Whether an op of MIL resizes the axes of `op`, which has an input of the shape `from`.
+/// Returns whether a MIL op can resize the axes of `op`, whose input has the shape `from`.
 fn is_image(op: Resize, e: &Emit<'_, '_>, from: &[i64], sampling: &Sampling) -> bool {
     let g = e.g();
     let named = op.axes(g).iter();
@@ -72,7 +73,7 @@ fn is_image(op: Resize, e: &Emit<'_, '_>, from: &[i64], sampling: &Sampling) -> 
         .filter_map(|&axis| resolve("resize", axis, from.len()).ok())
         .collect();
     let first = from.len().saturating_sub(2);
-    // Offset corners change an axis also where its extent stays.
+    // With `OFFSET_CORNERS`, an axis changes even if its extent stays.
     let is_identity = !matches!(sampling, Sampling::Bilinear("OFFSET_CORNERS"));
     let has_all = (first..from.len()).all(|axis| named.contains(&axis) || is_identity);
     let dtype = g.ty(op.input(g)).dtype;
@@ -83,7 +84,7 @@ fn is_image(op: Resize, e: &Emit<'_, '_>, from: &[i64], sampling: &Sampling) -> 
         && named.iter().all(|&axis| axis >= first)
 }
 
-/// The last two dimensions of an image by one op.
+/// Resizes the last two dimensions of an image with one op.
 fn resize_image(
     e: &mut Emit<'_, '_>,
     op: Resize,
@@ -111,7 +112,7 @@ fn resize_image(
     e.reshape(y, to)
 }
 
-/// `resample` of `[N, C, H, W]`.
+/// Lowers to `resample` of `[N, C, H, W]`.
 fn grid_sample(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = GridSample::from_id(op);
     let (mut x, grid) = (view.input(e.g()), view.grid(e.g()));

@@ -1,4 +1,4 @@
-//! Choices between two tensors.
+//! Lowers selects.
 
 use mind_convert::Refusal;
 use mind_ir::ValueId;
@@ -10,15 +10,15 @@ use crate::broadcast::to_shape;
 use crate::emit::Argument::Value;
 use crate::emit::{Emit, Lowered};
 
-/// `select` of two choices that together have the shape of the result, because coremltools infers the type of `select`
-/// from the choices alone. A choice is repeated where the condition has more positions than both, for example a causal
-/// mask that chooses between two numbers.
+/// Lowers to `select` of choices that together have the shape of the result, because coremltools infers the type of
+/// `select` from the choices alone. A choice is broadcast if the condition has more elements than both choices, for
+/// example for a causal mask that selects between two scalars.
 pub(crate) fn lower(e: &mut Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Lowered {
     let [chosen, whole] = shapes(e, cond, a, b)?;
     if chosen == whole {
         return select(e, cond, a, b);
     }
-    // A constant is repeated once, when lowering.
+    // A constant is preferred, because it is broadcast at compile time.
     if e.elements(b).is_none() && e.elements(a).is_some() {
         let a = repeated(e, a, cond, &whole)?;
         return select(e, cond, a, b);
@@ -32,7 +32,7 @@ fn select(e: &mut Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Lowere
     e.op(&SELECT, &args)
 }
 
-/// The shape of both choices together, and that of the result.
+/// Returns the broadcast shape of both choices, and the shape of the result.
 fn shapes(e: &Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Result<[Shape; 2], Refusal> {
     let dims = |value: ValueId| e.g().ty(value).shape;
     let joined = |a: &[_], b: &[_]| {
@@ -44,11 +44,11 @@ fn shapes(e: &Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Result<[Sh
     Ok([chosen, whole])
 }
 
-/// `x` in the shape `whole`, which is that of `cond` where an extent is not known.
+/// Broadcasts `x` to the shape `whole`; unknown extents are those of `cond`.
 ///
 /// # Errors
 ///
-/// An extent that is not known, unless `x` is one number and `cond` has the whole shape.
+/// An unknown extent, unless `x` is a single number and `cond` has the whole shape.
 fn repeated(e: &mut Emit<'_, '_>, x: ValueId, cond: ValueId, whole: &Shape) -> Lowered {
     let fixed: Option<Vec<i64>> = whole.iter().map(|dim| dim.fixed()).collect();
     if let Some(shape) = fixed {

@@ -1,4 +1,4 @@
-//! Ops on shapes that MIL has as one, found in the ops of core that say them.
+//! Matches MIL's shape ops in the core ops that define them.
 
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::index::Slice;
@@ -25,7 +25,7 @@ pub(crate) const RECOGNIZERS: &[Recognizer] = &[
     |g, op, _| from_batch(g, op),
 ];
 
-/// The op that made `value`, if it is a `T`.
+/// Returns the op that made `value`, if it is a `T`.
 pub(crate) fn made<T: Op>(g: &Graph, value: ValueId) -> Option<T> {
     g.view::<T>(g.defining_op(value)?)
 }
@@ -34,7 +34,7 @@ pub(crate) fn shape(g: &Graph, value: ValueId) -> Option<Vec<i64>> {
     g.ty(value).static_shape()
 }
 
-/// A strided part, some axes backwards and some removed.
+/// Matches a strided slice with reversed and removed axes, for example `x[::-1, 0]`.
 fn slice(g: &Graph, op: OpId) -> Option<Found> {
     let result = g.results(op).iter().next()?;
     let (value, target) = match g.view::<Reshape>(op) {
@@ -86,7 +86,7 @@ fn slice(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// Which extents of 1 are missing in `target`; `None` if it is something else.
+/// Returns which dimensions of extent 1 are removed in `target`; `None` if it differs in another way.
 fn removed(counts: &[i64], target: &[i64]) -> Option<Vec<bool>> {
     let mut left = target;
     let mut flags = Vec::with_capacity(counts.len());
@@ -103,7 +103,7 @@ fn removed(counts: &[i64], target: &[i64]) -> Option<Vec<bool>> {
     left.is_empty().then_some(flags)
 }
 
-/// What a value is with a new dimension of extent 1 at `axis`.
+/// Returns the value that has a new dimension of extent 1 at `axis` in `value`.
 fn thinned(g: &Graph, value: ValueId, axis: usize) -> Option<ValueId> {
     let input = match (made::<Reshape>(g, value), made::<ExpandDims>(g, value)) {
         (Some(reshape), _) => reshape.input(g),
@@ -115,7 +115,7 @@ fn thinned(g: &Graph, value: ValueId, axis: usize) -> Option<ValueId> {
     (shape(g, value)? == thin).then_some(input)
 }
 
-/// What `concat` joins along a new dimension, and that.
+/// Returns the values that `concat` stacks along a new dimension, and that dimension.
 fn stacked(g: &Graph, concat: Concat) -> Option<(Vec<ValueId>, usize)> {
     let inputs = concat.inputs(g);
     let rank = g.ty(*inputs.first()?).rank() as i64;
@@ -137,7 +137,7 @@ fn stack(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// Tensors stacked behind an axis, which takes the new dimension in.
+/// Matches tensors that are stacked after an axis and then merged into it.
 fn interleaved(g: &Graph, op: OpId) -> Option<Found> {
     let reshape = g.view::<Reshape>(op)?;
     let (values, behind) = stacked(g, made::<Concat>(g, reshape.input(g))?)?;
@@ -152,7 +152,7 @@ fn interleaved(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// A repetition along a new dimension before each, which are joined.
+/// Matches a tile: a broadcast along a new dimension before each dimension, followed by a reshape that merges them.
 fn tile(g: &Graph, op: OpId) -> Option<Found> {
     let reshape = g.view::<Reshape>(op)?;
     let broadcast = made::<BroadcastTo>(g, reshape.input(g))?;
@@ -174,7 +174,7 @@ fn tile(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// `[reshape, transpose, reshape]`: what goes in, its dimensions apart, and their new order.
+/// Matches `[reshape, transpose, reshape]` and returns the input, its split dimensions, and their permutation.
 fn permuted(g: &Graph, op: OpId) -> Option<(ValueId, Vec<i64>, Vec<i64>)> {
     let transpose = made::<Transpose>(g, g.view::<Reshape>(op)?.input(g))?;
     let apart = made::<Reshape>(g, transpose.input(g))?;
@@ -183,7 +183,7 @@ fn permuted(g: &Graph, op: OpId) -> Option<(ValueId, Vec<i64>, Vec<i64>)> {
     Some((apart.input(g), split, order))
 }
 
-/// Channels against height and width.
+/// Matches the ops that exchange channels with height and width: depth to space, space to depth and pixel shuffles.
 fn blocks(g: &Graph, op: OpId) -> Option<Found> {
     let (x, split, order) = permuted(g, op)?;
     let own: [i64; 4] = shape(g, x)?.try_into().ok()?;
@@ -213,7 +213,7 @@ fn pairs(ends: [[i64; 2]; 2]) -> Given {
     Given::Tensor(Tensor::of(vec![2, 2], list.collect()))
 }
 
-/// Height and width as batches of their positions in blocks.
+/// Matches space to batch: positions in blocks of height and width become batches.
 fn to_batch(g: &Graph, op: OpId) -> Option<Found> {
     let (whole, split, order) = permuted(g, op)?;
     let [n, c, rows, p, columns, q] = split.try_into().ok()?;
@@ -227,7 +227,7 @@ fn to_batch(g: &Graph, op: OpId) -> Option<Found> {
     Some(found)
 }
 
-/// What a value is with zeros around its last two dimensions of four, and how many.
+/// Returns the value that is padded with zeros along the last two of its four dimensions, and the padding.
 fn padded(g: &Graph, value: ValueId) -> Option<(ValueId, [[i64; 2]; 2])> {
     let pad = made::<PadOp>(g, value)?;
     let margins: [Margins; 4] = Margins::of(pad, g).try_into().ok()?;
@@ -244,7 +244,7 @@ fn padded(g: &Graph, value: ValueId) -> Option<(ValueId, [[i64; 2]; 2])> {
     fits.then_some((pad.input(g), [ends[2], ends[3]]))
 }
 
-/// Batches as positions in blocks of height and width, cut at the ends.
+/// Matches batch to space, with its crops: batches become positions in blocks of height and width.
 fn from_batch(g: &Graph, op: OpId) -> Option<Found> {
     let (reshape, cut) = match g.view::<Slice>(op) {
         Some(part) => (g.defining_op(part.input(g))?, Some(part)),

@@ -1,4 +1,4 @@
-//! Elements in order, and the places of some.
+//! Lowers sorts and top-k.
 
 use mind_convert::Refusal;
 use mind_core::ops::data::NonZero;
@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(NonZero::DEF, |op, e| {
     e.transpose(rows, &[1, 0])
 })];
 
-/// The ops of two results.
+/// The ops with two results.
 pub(crate) const MANY: &[(&OpDef, LowerMany)] = &[
     (Sort::DEF, |op, e| {
         let view = Sort::from_id(op);
@@ -63,7 +63,7 @@ pub(crate) const MANY: &[(&OpDef, LowerMany)] = &[
     }),
 ];
 
-/// Refuses a dtype whose elements `row` does not order.
+/// Rejects a dtype that `row` does not order.
 fn numbers(e: &Emit<'_, '_>, row: &MilOp, x: ValueId) -> Result<(), Refusal> {
     match e.dtype(x) {
         DType::F16 | DType::F32 | DType::I32 => Ok(()),

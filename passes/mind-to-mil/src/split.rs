@@ -1,4 +1,4 @@
-//! Pieces along an axis as one op.
+//! Merges slices along one axis to a split.
 
 use mind_core::ops::index::Slice;
 use mind_core::ops::join::Split;
@@ -9,10 +9,10 @@ use mind_mil::ops::tensor::SPLIT;
 use crate::found::{Found, Given};
 use crate::shapes::shape;
 
-/// The most pieces of one op.
+/// Maximum number of pieces of one op.
 const MOST_PIECES: usize = 64;
 
-/// A part along one axis.
+/// A slice along one axis.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     op: OpId,
@@ -21,8 +21,8 @@ struct Piece {
     end: i64,
 }
 
-/// The ops that cut what `op` cuts into pieces along the same axis, in the order of the pieces, and the op for all of
-/// them.
+/// Returns the ops that slice the operand of `op` along the same axis, in the order of the pieces, and one op for all
+/// of them.
 pub(crate) fn found(g: &Graph, op: OpId) -> Option<(Vec<OpId>, Found)> {
     let own = piece(g, op)?;
     let x = g.operands(op)[0];
@@ -44,7 +44,7 @@ pub(crate) fn found(g: &Graph, op: OpId) -> Option<(Vec<OpId>, Found)> {
     Some((pieces.iter().map(|piece| piece.op).collect(), found))
 }
 
-/// The pieces of `x` along the axis of `own` in the same block; `None` if there are too many.
+/// Returns the pieces of `x` along the axis of `own` in the same block; `None` if there are too many.
 fn pieces(g: &Graph, x: ValueId, own: Piece) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     for (user, _) in g.uses(x) {
@@ -57,7 +57,7 @@ fn pieces(g: &Graph, x: ValueId, own: Piece) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The part that an op takes along one axis.
+/// Returns the slice that an op takes along one axis.
 fn piece(g: &Graph, op: OpId) -> Option<Piece> {
     let extents = shape(g, *g.operands(op).first()?)?;
     if let Some(split) = g.view::<Split>(op) {

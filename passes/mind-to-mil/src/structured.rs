@@ -1,4 +1,4 @@
-//! The tensor dialect's own ops.
+//! Lowers the ops that only the tensor dialect has.
 
 use mind_convert::Refusal;
 use mind_core::ops::convert::Cast;

@@ -1,4 +1,4 @@
-//! Boxes that overlap no better one.
+//! Lowers non-maximum suppression.
 
 use half::f16;
 use mind_convert::Refusal;
@@ -90,7 +90,7 @@ fn constant_only(name: &str) -> Refusal {
     ))
 }
 
-/// Boxes by their corners as boxes by their centre and size: which of the two axes comes first changes no overlap.
+/// Converts boxes from corners to centre and size. The order of the two axes does not change overlaps.
 fn centred(e: &mut Emit<'_, '_>, boxes: ValueId) -> Lowered {
     let shape = e.shape(boxes)?;
     let mut corner = |first: i64| {
@@ -111,20 +111,20 @@ fn centred(e: &mut Emit<'_, '_>, boxes: ValueId) -> Lowered {
     concat(e, &[centre, size], 2)
 }
 
-/// The suppression of several lists of boxes, each with one list of scores.
+/// Suppression of several lists of boxes, each with one list of scores.
 struct Calls {
     lists: i64,
-    /// Boxes of a list.
+    /// The number of boxes in a list.
     count: i64,
-    /// The most boxes of a list that are kept.
+    /// Maximum number of boxes kept of a list.
     most: i64,
     overlap: f64,
-    /// The score that a box which is kept is above.
+    /// The score that kept boxes must exceed.
     least: ValueId,
 }
 
 impl Calls {
-    /// The indices of the boxes that are kept, and which of them are none: `[lists, most]`.
+    /// Returns the indices of the kept boxes, and a mask of the valid ones, both `[lists, most]`.
     fn emit(
         &self,
         e: &mut Emit<'_, '_>,
@@ -135,7 +135,7 @@ impl Calls {
             lists, count, most, ..
         } = self;
         let dtype = e.dtype(scores);
-        // From ios17 on boxes are the last dimension, and every score is high enough.
+        // From ios17 on, boxes are the last dimension and the score threshold is not used.
         let is_column = e.config.opset >= Opset::Ios17;
         let boxes = match is_column {
             true => e.transpose(boxes, &[0, 2, 1])?,
@@ -181,7 +181,7 @@ impl Calls {
         let none = [("x", Value(indices)), ("y", Int(0))];
         let mut is_kept = e.op(&GREATER_EQUAL, &none)?;
         if least.is_none() {
-            // What scores less comes after all that is kept, and suppresses nothing of it.
+            // Boxes with lower scores come after all kept ones and therefore suppress none of them.
             let scores = e.reshape(scores, &[lists, most])?;
             let scores_enough = pair(e, &GREATER, scores, self.least)?;
             is_kept = pair(e, &LOGICAL_AND, is_kept, scores_enough)?;
@@ -190,7 +190,7 @@ impl Calls {
     }
 }
 
-/// The least number of `dtype` above `number`.
+/// Returns the least number of `dtype` above `number`.
 pub(crate) fn above(number: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F32 => {

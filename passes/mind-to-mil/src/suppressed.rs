@@ -23,7 +23,7 @@ use crate::found::{Found, Given, Placed};
 use crate::shapes::{made, shape};
 use crate::suppress::above;
 
-/// The suppression of one list of boxes with its results padded by -1.
+/// Returns the suppression of one list of boxes with its results padded by -1.
 pub(crate) fn found(g: &Graph, op: OpId, config: &Config) -> Option<Placed> {
     let own = g.view::<NonMaxSuppression>(op)?;
     own.centre(g).then_some(())?;
@@ -87,12 +87,12 @@ pub(crate) fn found(g: &Graph, op: OpId, config: &Config) -> Option<Placed> {
     })
 }
 
-/// What a value was before it became a single.
+/// Returns the value before a cast to f32.
 fn uncast(g: &Graph, value: ValueId) -> ValueId {
     made::<Cast>(g, value).map_or(value, |cast| cast.input(g))
 }
 
-/// The one op that reads a value, if it is a `T`.
+/// Returns the single user of a value, if it is a `T`.
 fn reader<T: Op>(g: &Graph, value: ValueId) -> Option<T> {
     let mut uses = g.uses(value);
     let (user, _) = uses.next()?;
@@ -100,14 +100,14 @@ fn reader<T: Op>(g: &Graph, value: ValueId) -> Option<T> {
     g.view::<T>(user)
 }
 
-/// Every op that reads a value and is a `T`.
+/// Returns all users of a value that are a `T`.
 fn readers<T: Op>(g: &Graph, value: ValueId) -> Vec<T> {
     g.uses(value)
         .filter_map(|(user, _)| g.view::<T>(user))
         .collect()
 }
 
-/// The indices of all boxes that are kept, with -1 behind them: `[1, most]`.
+/// Returns the indices of all kept boxes, padded with -1: `[1, most]`.
 fn padded(g: &Graph, own: NonMaxSuppression) -> Option<ValueId> {
     let joined = reader::<Concat>(g, own.result(g))?;
     let &[_, none] = joined.inputs(g) else {
@@ -124,7 +124,7 @@ fn padded(g: &Graph, own: NonMaxSuppression) -> Option<ValueId> {
     fits.then_some(indices)
 }
 
-/// The scores `[1, N, K]` whose best of each box are given, as the scores of one class.
+/// Returns the scores `[1, N, K]` whose maximum over the classes is used as the scores of a single class.
 fn scores(g: &Graph, value: ValueId) -> Option<ValueId> {
     let [1, 1, _] = shape(g, value)?[..] else {
         return None;
@@ -135,19 +135,19 @@ fn scores(g: &Graph, value: ValueId) -> Option<ValueId> {
     is_last.then_some(best.input(g))
 }
 
-/// What a value is the transpose of.
+/// Returns the operand of the transpose that made a value.
 fn flipped(g: &Graph, value: ValueId) -> Option<ValueId> {
     let own = made::<Transpose>(g, value)?;
     (own.permutation(g) == [0, 2, 1]).then_some(own.input(g))
 }
 
-/// The transpose that alone reads a value.
+/// Returns the transpose that is the single user of a value.
 fn transposed(g: &Graph, value: ValueId) -> Option<ValueId> {
     let own = reader::<Transpose>(g, value)?;
     (own.permutation(g) == [0, 2, 1]).then_some(own.result(g))
 }
 
-/// Which of the indices are some.
+/// Returns the masks of valid indices.
 fn comparisons(g: &Graph, indices: ValueId) -> Vec<ValueId> {
     let all = readers::<Compare>(g, indices).into_iter();
     let own = all.filter(|own| {
@@ -157,7 +157,7 @@ fn comparisons(g: &Graph, indices: ValueId) -> Vec<ValueId> {
     own.map(|own| own.result(g)).collect()
 }
 
-/// The rows of `data` at the indices, with -1 where there is none.
+/// Returns the rows of `data` at the indices, with -1 for invalid ones.
 fn chosen(g: &Graph, indices: ValueId, is_kept: ValueId, data: ValueId) -> Vec<ValueId> {
     let columns = readers::<Reshape>(g, is_kept).into_iter();
     let choices = columns.flat_map(|own| readers::<Select>(g, own.result(g)));
@@ -172,7 +172,7 @@ fn chosen(g: &Graph, indices: ValueId, is_kept: ValueId, data: ValueId) -> Vec<V
     own.map(|own| own.result(g)).collect()
 }
 
-/// How many there are.
+/// Returns the sums of a mask of valid indices, which are the numbers of kept boxes.
 fn counts(g: &Graph, is_kept: ValueId) -> Vec<ValueId> {
     let casts = readers::<Cast>(g, is_kept).into_iter();
     let sums = casts.flat_map(|own| readers::<Sum>(g, own.result(g)));

@@ -36,6 +36,11 @@ pub(crate) const PASS: PassInfo = PassInfo {
 struct LowerToTensor(Options);
 
 impl Pass for LowerToTensor {
+    fn prepare(&self, g: &mut Graph) -> Result<Changed, PassError> {
+        let expanded = mind_core::solve::expand(g).map_err(PassError::Rejected)?;
+        Ok(Changed::when(expanded > 0))
+    }
+
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let lowered = lower(g, &self.0).map_err(PassError::Rejected)?;
         cx.statistics.add("lowered", lowered as u64);

@@ -1,6 +1,6 @@
-//! Searching and reading byte strings.
+//! Searching and trimming byte strings.
 
-/// The first place of `needle` in `haystack`.
+/// Returns the offset of the first `needle` in `haystack`.
 pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let Some((&first, rest)) = needle.split_first() else {
         return Some(0);
@@ -15,7 +15,7 @@ pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// The first place of `needle` in `haystack`, ASCII letters of either case being equal.
+/// Returns the offset of the first `needle` in `haystack`, ignoring the case of ASCII letters.
 pub fn find_ignoring_case(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     match needle.len() {
         0 => Some(0),
@@ -25,18 +25,18 @@ pub fn find_ignoring_case(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether `byte` is a blank or a tab.
+/// Returns whether `byte` is a space or a tab.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// `text` without blanks and tabs in front.
+/// Returns `text` without leading spaces and tabs.
 pub fn trim_start(text: &[u8]) -> &[u8] {
     let blanks = text.iter().take_while(|&&byte| is_blank(byte)).count();
     &text[blanks..]
 }
 
-/// `text` without blanks and tabs at its end.
+/// Returns `text` without trailing spaces and tabs.
 pub fn trim_end(text: &[u8]) -> &[u8] {
     let blanks = text
         .iter()
@@ -46,7 +46,7 @@ pub fn trim_end(text: &[u8]) -> &[u8] {
     &text[..text.len() - blanks]
 }
 
-/// `text` for a message.
+/// Returns `text` for a message.
 pub fn display(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

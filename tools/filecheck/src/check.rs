@@ -1,4 +1,4 @@
-//! Matching the steps of a check file against the input.
+//! Matching the steps of a check file with the input.
 
 use crate::check_file::Step;
 use crate::directive::Kind;
@@ -8,34 +8,34 @@ use crate::variables::Variables;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What became of one search.
+/// The outcome of one search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Found where it should be.
+    /// Found where it is expected.
     Matched(Range<usize>),
-    /// Not found between `from` and `to`, the `nth` time of several.
+    /// Not found in `searched`; `nth` is the number of the failed repetition.
     Missing { searched: Range<usize>, nth: u32 },
-    /// Found though it must not be.
+    /// Found although it is excluded.
     Excluded(Range<usize>),
-    /// Found, but `newlines` away from the previous match, which ended at `from`.
+    /// Found, but `newlines` line breaks after the previous match, which ended at `from`.
     WrongLine {
         from: usize,
         found: Range<usize>,
         newlines: usize,
     },
-    /// Not searched for.
+    /// The pattern cannot be searched for.
     Unusable {
         searched: Range<usize>,
         reasons: Vec<String>,
     },
 }
 
-/// Told of every search, with the variables as they were for it.
+/// Callback for every search, with the values of variables at that time.
 pub type Observer<'o> = dyn FnMut(&Pattern, &Outcome, &Variables) + 'o;
 
-/// Whether `input` passes all of `steps`.
+/// Returns whether `input` passes all of `steps`.
 ///
-/// The labels cut the input into blocks; the first failure ends its block, not the later ones.
+/// Labels split the input into blocks. The first failure ends its block, but the later blocks are still checked.
 pub fn check(
     steps: &[Step],
     input: &[u8],
@@ -95,7 +95,7 @@ impl Matcher<'_, '_> {
         Ok(found.map(|found| region.start + found.start..region.start + found.end))
     }
 
-    /// Where `pattern` must be found, the `nth` time of several.
+    /// Returns the match of `pattern`, and reports an error if there is none. `nth` is the number of the repetition.
     fn find(&mut self, pattern: &Pattern, region: Range<usize>, nth: u32) -> Option<Range<usize>> {
         let outcome = match self.search(pattern, region.clone()) {
             Ok(Some(found)) => return Some(found),
@@ -123,7 +123,7 @@ impl Matcher<'_, '_> {
         true
     }
 
-    /// Matches one step and returns where it ends.
+    /// Matches one step. Returns the end of the match.
     fn step(&mut self, step: &Step, region: Range<usize>) -> Option<usize> {
         let (start, excluded) = self.groups(&step.before, region.clone())?;
         let found = self.repeated(&step.pattern, start..region.end)?;
@@ -139,7 +139,7 @@ impl Matcher<'_, '_> {
         let mut stuck = false;
         for nth in 2..=pattern.count {
             let found = self.find(pattern, end..region.end, nth)?;
-            // What matches nothing twice at one place does so any number of times.
+            // A pattern that matches the empty string twice at the same offset would do so forever.
             if found.end == end && std::mem::replace(&mut stuck, true) {
                 break;
             }
@@ -169,7 +169,7 @@ impl Matcher<'_, '_> {
         None
     }
 
-    /// `None` if any of `excluded` occurs in `region`; all that do are reported.
+    /// Returns `None` if any of `excluded` occurs in `region`; all occurrences are reported.
     fn exclude(&mut self, excluded: &[Rc<Pattern>], region: Range<usize>) -> Option<()> {
         let mut passed = true;
         for pattern in excluded {
@@ -187,7 +187,7 @@ impl Matcher<'_, '_> {
         passed.then_some(())
     }
 
-    /// Matches the `-DAG` groups in `before`, with the `-NOT` directives in front of each.
+    /// Matches the `-DAG` groups in `before`, and checks the `-NOT` directives before each.
     ///
     /// Returns the end of the last group and the `-NOT` directives after it.
     fn groups(
@@ -209,9 +209,9 @@ impl Matcher<'_, '_> {
         Some((start, excluded))
     }
 
-    /// Matches one group; returns the range from its earliest match to the end of its farthest.
+    /// Matches one group. Returns the range from its earliest match to the end of its last one.
     fn group(&mut self, patterns: &[Rc<Pattern>], region: Range<usize>) -> Option<Range<usize>> {
-        // In order of place, without overlaps.
+        // Sorted and disjoint.
         let mut taken: Vec<Range<usize>> = Vec::new();
         for pattern in patterns {
             let mut from = region.start;
@@ -219,7 +219,8 @@ impl Matcher<'_, '_> {
             loop {
                 let found = self.find(pattern, from..region.end, 1)?;
                 if self.options.allow_dag_overlap {
-                    // One range over all matches is enough: nothing is held against it.
+                    // If overlaps are allowed, one range that covers all matches is enough, because matches are not
+                    // compared with it.
                     let (start, end) = match taken.pop() {
                         None => (found.start, found.end),
                         Some(all) => (all.start.min(found.start), all.end.max(found.end)),
@@ -249,7 +250,7 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// The number of line breaks; CR beside LF makes one with it.
+/// Returns the number of line breaks; CR LF and LF CR count as one.
 fn count_newlines(text: &[u8]) -> usize {
     let mut count = 0;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Check files read into steps.
+//! Parsing of check files to steps.
 
 use crate::bytes;
 use crate::directive::{Directive, Directives, Kind};
@@ -11,23 +11,23 @@ use crate::variables::Variables;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A positive directive and the `-DAG` and `-NOT` directives before it.
+/// A positive directive with the `-DAG` and `-NOT` directives before it.
 #[derive(Debug)]
 pub struct Step {
-    /// In order; those of `--implicit-check-not` first.
+    /// In order; patterns of `--implicit-check-not` come first.
     pub before: Vec<Rc<Pattern>>,
-    /// What must be found then.
+    /// The pattern that must match after them.
     pub pattern: Pattern,
 }
 
-/// A check file that cannot be used.
+/// An invalid check file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFileError {
-    /// What is wrong, with its place.
+    /// The error, with its location.
     pub message: String,
     /// The line of the check file, and the column to point at.
     pub line: Option<(Vec<u8>, usize)>,
-    /// The exit code it means.
+    /// The exit code for this error.
     pub exit_code: u8,
 }
 
@@ -64,7 +64,7 @@ impl CheckFileError {
     }
 }
 
-/// Reads `source` and declares the variables of its patterns.
+/// Parses `source` and declares the variables of its patterns.
 pub fn read(
     source: &Source,
     options: &Options,

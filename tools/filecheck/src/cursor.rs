@@ -2,31 +2,31 @@
 
 use crate::bytes;
 
-/// A place in a text being read.
+/// A position in a text that is being read.
 #[derive(Clone, Debug)]
 pub struct Cursor<'t> {
     text: &'t [u8],
-    /// How much has been read.
+    /// The number of bytes read.
     pub at: usize,
 }
 
 impl<'t> Cursor<'t> {
-    /// The place `at` in `text`; it is not behind its end.
+    /// Creates a cursor at offset `at` of `text`, which must not be past its end.
     pub fn new(text: &'t [u8], at: usize) -> Cursor<'t> {
         Cursor { text, at }
     }
 
-    /// What has not been read.
+    /// Returns the unread part.
     pub fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    /// The byte after the next.
+    /// Returns the byte after the next.
     pub fn peek_second(&self) -> Option<u8> {
         self.text.get(self.at + 1).copied()
     }
@@ -38,12 +38,12 @@ impl<'t> Cursor<'t> {
         Some(byte)
     }
 
-    /// Whether `text` comes next.
+    /// Returns whether `text` comes next.
     pub fn sees(&self, text: &[u8]) -> bool {
         self.rest().starts_with(text)
     }
 
-    /// Reads `text` if it comes next.
+    /// Reads `text` if it comes next, and returns whether it did.
     pub fn eat(&mut self, text: &[u8]) -> bool {
         let eaten = self.sees(text);
         self.at += if eaten { text.len() } else { 0 };
@@ -58,7 +58,7 @@ impl<'t> Cursor<'t> {
         &rest[..length]
     }
 
-    /// Skips blanks and tabs.
+    /// Skips spaces and tabs.
     pub fn skip_blanks(&mut self) {
         self.take_while(bytes::is_blank);
     }

@@ -3,9 +3,9 @@
 use crate::numeric_block::{Dialect, leading_name, parse_block};
 use crate::variables::Variables;
 
-/// Defines what `definitions` say: `NAME=text` or `#NAME=EXPR`. Returns what is wrong with them.
+/// Defines variables by `NAME=text` or `#NAME=EXPR`. Returns the errors.
 ///
-/// Of several texts for one name the first counts, of several numbers the last, as with LLVM.
+/// As in LLVM, the first of several definitions of a text variable counts, but the last of a numeric variable.
 pub fn define_all(definitions: &[String], variables: &mut Variables) -> Vec<String> {
     let define = |definition: &String| {
         let defined = match definition.strip_prefix('#') {

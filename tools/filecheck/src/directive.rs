@@ -3,7 +3,7 @@
 use crate::bytes;
 use crate::syntax_error::SyntaxError;
 
-/// What a directive asks of its pattern.
+/// The kind of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `P:`, `P-COUNT-n:`
@@ -20,11 +20,11 @@ pub enum Kind {
     Not,
     /// `P-DAG:`
     Dag,
-    /// The end of the input, after the last directives.
+    /// The end of the input, after the last directive.
     End,
 }
 
-/// The suffixes but `COUNT`.
+/// The suffixes except `COUNT`.
 pub const SUFFIXES: [(&str, Kind); 6] = [
     ("NEXT", Kind::Next),
     ("SAME", Kind::Same),
@@ -45,29 +45,29 @@ const BAD_NOT_COMBINATIONS: [&[u8]; 8] = [
     b"NOT-EMPTY:",
 ];
 
-/// What stands between a prefix and its pattern.
+/// The text between a prefix and its pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suffix {
-    /// What the directive asks.
+    /// The kind of the directive.
     pub kind: Kind,
-    /// How many times it does.
+    /// The number of repetitions.
     pub count: u32,
     /// Whether `{LITERAL}` is given.
     pub literal: bool,
-    /// The length, colon included.
+    /// Its length, including the colon.
     pub length: usize,
 }
 
-/// Why what follows a prefix does not make it a directive.
+/// Why the text after a prefix is not a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoDirective {
-    /// It looks like anything else.
+    /// It is other text.
     Ignored,
-    /// It is an error: the reason.
+    /// It is an error, for this reason.
     Refused(&'static str),
 }
 
-/// Reads the suffix at the start of `rest`, the text behind a check prefix.
+/// Parses the suffix at the start of `rest`, the text after a check prefix.
 pub fn parse_suffix(rest: &[u8]) -> Result<Suffix, NoDirective> {
     let plain = Suffix {
         kind: Kind::Plain,
@@ -133,7 +133,7 @@ fn parse_kind(rest: &[u8], plain: Suffix) -> Result<Suffix, NoDirective> {
     )
 }
 
-/// Reads `:` or `{LITERAL}:` behind what of `rest` is in `suffix` already.
+/// Parses `:` or `{LITERAL}:` after the part of `rest` that `suffix` covers.
 fn parse_modifiers(rest: &[u8], suffix: Suffix) -> Result<Suffix, NoDirective> {
     let mut at = suffix.length;
     let mut literal = false;
@@ -168,14 +168,14 @@ fn parse_modifiers(rest: &[u8], suffix: Suffix) -> Result<Suffix, NoDirective> {
     }
 }
 
-/// Line breaks count: LLVM's modifiers may span lines.
+/// Returns the length of leading white space. It includes line breaks, because LLVM's modifiers may span lines.
 fn leading_space(text: &[u8]) -> usize {
     text.iter()
         .take_while(|byte| matches!(byte, b' ' | b'\t'..=b'\r'))
         .count()
 }
 
-/// Whether `byte` joins what is beside it to one word.
+/// Returns whether `byte` is part of a word.
 pub fn is_part_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
@@ -187,20 +187,20 @@ pub struct Directive<'p> {
     pub prefix: &'p str,
     /// The rest of its name.
     pub suffix: Suffix,
-    /// Its line, counted from 1.
+    /// Its line, from 1.
     pub line: usize,
-    /// Where it begins.
+    /// The offset of its start.
     pub start: usize,
-    /// Where its pattern begins, blanks included; the pattern goes to the end of the line.
+    /// The offset of its pattern, including leading spaces; the pattern extends to the end of the line.
     pub pattern_start: usize,
 }
 
-/// Lists the directives of a check file in order.
+/// Iterator over the directives of a check file, in order.
 pub struct Directives<'p, 't> {
     text: &'t [u8],
     at: usize,
     line: usize,
-    /// Longest first, each with its next place at or behind `at`.
+    /// Longest first, each with the offset of its next occurrence at or after `at`.
     prefixes: Vec<Prefix<'p>>,
 }
 
@@ -211,7 +211,8 @@ struct Prefix<'p> {
 }
 
 impl<'p, 't> Directives<'p, 't> {
-    /// The directives of `text` with one of `check` as prefix. One of `comment` and a colon hides the rest of its line.
+    /// Returns the directives of `text` with a prefix of `check`. A prefix of `comment` with a colon hides the rest of
+    /// its line.
     pub fn new(text: &'t [u8], check: &'p [String], comment: &'p [String]) -> Directives<'p, 't> {
         let entry = |is_comment| {
             move |name: &'p String| Prefix {
@@ -234,7 +235,7 @@ impl<'p, 't> Directives<'p, 't> {
         }
     }
 
-    /// The nearest prefix, of several at one place the longest.
+    /// Returns the nearest prefix, and the longest of several at the same offset.
     fn nearest(&mut self) -> Option<(&'p str, bool, usize)> {
         let mut nearest: Option<(&str, bool, usize)> = None;
         for prefix in &mut self.prefixes {

@@ -1,20 +1,20 @@
-//! FileCheck: does a text contain what the directives of a check file say, in order?
+//! FileCheck: checks that a text contains the patterns of a check file's directives, in order.
 //!
-//! The verdicts are those of LLVM 19's FileCheck. Where they differ, this one is the stricter:
+//! The results are those of LLVM 19's FileCheck. Where they differ, this implementation is stricter:
 //!
 //! - a directive with no text and no newline after it, or an invalid `--implicit-check-not`, is an error, exit 2;
 //! - `-LABEL` may not define numeric variables either, exit 2;
 //! - `--enable-var-scope` clears numeric variables at every label, not only at the first;
 //! - a pattern whose parts are valid alone but not together fails, exit 1, even in a `-NOT`;
-//! - in regular expressions, a collating element with a name (`[.hyphen.]`) and a reference to a group that `{0}` has
-//!   removed are errors, exit 2;
-//! - a flag can be repeated, but not run together with itself (`-vvv`), exit 1;
-//! - nesting, the size of numbers and of regular expressions, and the time a search may take are bounded.
+//! - in regular expressions, a named collating element (`[.hyphen.]`) and a reference to a group that `{0}` has removed
+//!   are errors, exit 2;
+//! - a flag can be repeated, but not combined with itself (`-vvv`), exit 1;
+//! - nesting, the size of numbers and of regular expressions, and the time of a search are bounded.
 //!
-//! A match is always the leftmost. LLVM's matcher may miss it where an alternative that can be empty stands before
-//! others, as in `{{(x?|y)a}}`, which finds the `a` of `ya` there.
+//! A match is always the leftmost. LLVM's matcher may miss it if an alternative that matches the empty string precedes
+//! others, for example in `{{(x?|y)a}}`, for which it finds the `a` of `ya`.
 //!
-//! What FileCheck ignores in silence is ignored here too; [`lint()`] lists it, for test suites that want to refuse it.
+//! Text that FileCheck silently ignores is ignored here too; [`lint()`] lists it, for test suites that reject it.
 
 mod bytes;
 mod check;
@@ -47,21 +47,21 @@ use variables::Variables;
 /// One run of `filecheck`.
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
-    /// The arguments, without the program's name.
+    /// The arguments, without the program name.
     pub args: &'a [String],
-    /// The value of the variable `FILECHECK_OPTS`: more arguments, before `args`.
+    /// The value of the variable `FILECHECK_OPTS`: arguments that precede `args`.
     pub env_opts: Option<&'a str>,
-    /// Where relative paths start.
+    /// The base of relative paths.
     pub cwd: &'a Path,
-    /// All of standard input.
+    /// The content of standard input.
     pub stdin: &'a [u8],
 }
 
 /// Runs `filecheck` and returns its exit code.
 ///
-/// It is 0 if the input passes, 1 if it does not or a flag is unknown, and 2 if the check file or a flag's value is
-/// wrong, a file cannot be read or the input is empty. Messages go to `stderr`, help to `stdout`; that they cannot be
-/// written does not change the verdict.
+/// The exit code is 0 if the input passes, 1 if it does not or a flag is unknown, and 2 if the check file or a flag's
+/// value is invalid, a file cannot be read or the input is empty. Messages go to `stderr`, help to `stdout`; write
+/// errors do not change the exit code.
 pub fn run(invocation: &Invocation, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
     let (message, exit_code) = match options::parse(invocation.args, invocation.env_opts) {
         Ok(Command::Print(text)) => {
@@ -78,7 +78,7 @@ pub fn run(invocation: &Invocation, stdout: &mut dyn Write, stderr: &mut dyn Wri
     exit_code
 }
 
-/// Whether a run with these arguments reads standard input.
+/// Returns whether a run with these arguments reads standard input.
 pub fn reads_stdin(args: &[String], env_opts: Option<&str>) -> bool {
     match options::parse(args, env_opts) {
         Ok(Command::Check(options)) => options.check_file == "-" || options.input_file == "-",
@@ -86,7 +86,7 @@ pub fn reads_stdin(args: &[String], env_opts: Option<&str>) -> bool {
     }
 }
 
-/// A run that came to no verdict.
+/// A run that ends without a verdict.
 struct Failure {
     message: String,
     exit_code: u8,
@@ -165,7 +165,7 @@ fn display_name(file: &str) -> &str {
     if file == "-" { "<stdin>" } else { file }
 }
 
-/// Standard input can be read once; then it is empty.
+/// Reads a file. Standard input can be read only once; then it is empty.
 fn read_file(file: &str, cwd: &Path, stdin: &mut Option<&[u8]>) -> io::Result<Vec<u8>> {
     match file {
         "-" => Ok(stdin.take().unwrap_or_default().to_vec()),
@@ -173,7 +173,7 @@ fn read_file(file: &str, cwd: &Path, stdin: &mut Option<&[u8]>) -> io::Result<Ve
     }
 }
 
-/// `args` quoted for a shell.
+/// Returns `args` quoted for a shell.
 fn command_line(args: &[String]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=./,:%+@".contains(c);
     let quoted = args.iter().map(|arg| {

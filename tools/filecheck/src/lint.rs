@@ -1,36 +1,36 @@
-//! Lines of a check file that look like directives but are none.
+//! Lines of a check file that look like directives but are not.
 //!
-//! FileCheck ignores these in silence; a test suite should not have them.
+//! FileCheck silently ignores these lines; test suites should not contain them.
 
 use crate::bytes;
 use crate::directive::{Directives, NoDirective, SUFFIXES, is_part_of_word, parse_suffix};
 
-/// What hides the rest of a line, unless options say otherwise.
+/// The default comment prefixes, which hide the rest of a line.
 const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
 
 /// A directive of a check file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectiveLine {
-    /// Its line, counted from 1.
+    /// Its line, from 1.
     pub line: usize,
-    /// The prefix it has.
+    /// Its prefix.
     pub prefix: String,
-    /// Its name, such as `CHECK-NEXT`.
+    /// Its name, for example `CHECK-NEXT`.
     pub name: String,
-    /// Its pattern, without blanks around.
+    /// Its pattern, without surrounding spaces.
     pub pattern: String,
 }
 
-/// Something that looks like a directive but is ignored.
+/// Text that looks like a directive but is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintError {
-    /// The line, counted from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is wrong and what was probably meant.
+    /// The error, with the probable intention.
     pub message: String,
 }
 
-/// Lists the directives of `text` that have one of `prefixes`, up to the first that is an error.
+/// Returns the directives of `text` with one of `prefixes`, up to the first invalid one.
 pub fn directives(text: &str, prefixes: &[String]) -> Vec<DirectiveLine> {
     let comments = COMMENT_PREFIXES.map(str::to_owned);
     let found = Directives::new(text.as_bytes(), prefixes, &comments)
@@ -53,11 +53,11 @@ pub fn directives(text: &str, prefixes: &[String]) -> Vec<DirectiveLine> {
     found.collect()
 }
 
-/// Lists the lines of `text` that look like directives, but not to FileCheck.
+/// Returns the lines of `text` that look like directives, but not to FileCheck.
 ///
-/// `prefixes` are all that are in use for `text`. Reported are unknown suffixes and modifiers, a blank before the colon,
-/// a missing colon, lower case, and directives with a prefix that is not in use. Directives that FileCheck itself
-/// refuses are left to it.
+/// `prefixes` are all prefixes in use for `text`. Reported are unknown suffixes and modifiers, a space before the
+/// colon, a missing colon, lower case, and directives with a prefix that is not in use. Directives that FileCheck
+/// itself rejects are not reported.
 pub fn lint(text: &str, prefixes: &[String]) -> Vec<LintError> {
     let lines = text.lines().enumerate();
     let errors = lines.filter_map(|(i, line)| {
@@ -70,7 +70,7 @@ pub fn lint(text: &str, prefixes: &[String]) -> Vec<LintError> {
     errors.collect()
 }
 
-/// What is wrong with the first lookalike of `line`, unless a directive or comment comes first.
+/// Returns the error of the first lookalike of `line`, unless a directive or comment comes first.
 fn lint_line(line: &[u8], prefixes: &[String]) -> Option<String> {
     let mut at = 0;
     let mut is_first = true;
@@ -118,7 +118,7 @@ fn lint_known_prefix(prefix: &str, word: &str, behind: &[u8], is_first: bool) ->
         )),
         Some(b'{') => Some(unknown_suffix(prefix, suffix)),
         _ if colon_follows && is_known => {
-            Some(format!("`{word}` must be followed by its colon at once"))
+            Some(format!("`{word}` must be directly followed by a colon"))
         }
         _ if colon_follows => Some(unknown_suffix(prefix, suffix)),
         _ if is_first && is_known && !suffix.is_empty() => {
@@ -130,7 +130,7 @@ fn lint_known_prefix(prefix: &str, word: &str, behind: &[u8], is_first: bool) ->
 
 fn unknown_suffix(prefix: &str, suffix: &str) -> String {
     let Some(name) = suffix.strip_prefix(['-', '_']) else {
-        return format!("`{prefix}{suffix}` is no prefix in use, and so its line is ignored");
+        return format!("`{prefix}{suffix}` is not a prefix in use, so its line is ignored");
     };
     let upper = name.to_ascii_uppercase();
     let nearest = SUFFIXES
@@ -141,7 +141,7 @@ fn unknown_suffix(prefix: &str, suffix: &str) -> String {
     let hint = meant.map_or(String::new(), |(_, known)| {
         format!("; did you mean `{prefix}-{known}`?")
     });
-    format!("`{prefix}{suffix}` is no directive, and so its line is ignored{hint}")
+    format!("`{prefix}{suffix}` is not a directive, so its line is ignored{hint}")
 }
 
 fn lint_unknown_prefix(
@@ -163,7 +163,7 @@ fn lint_unknown_prefix(
     });
     if let Some(prefix) = upper_prefix.filter(|_| is_first) {
         return Some(format!(
-            "`{word}` differs in case from the prefix `{prefix}`, and so its line is ignored"
+            "`{word}` differs in case from the prefix `{prefix}`, so its line is ignored"
         ));
     }
     let has_suffix = word
@@ -171,7 +171,7 @@ fn lint_unknown_prefix(
         .any(|(i, c)| c == '-' && i > 0 && is_known_suffix(&word[i + 1..]));
     let looks_meant =
         word == upper && behind.first() == Some(&b':') && (has_suffix || word.contains("CHECK"));
-    looks_meant.then(|| format!("the prefix of `{word}` is not in use, and so its line is ignored"))
+    looks_meant.then(|| format!("the prefix of `{word}` is not in use, so its line is ignored"))
 }
 
 fn is_known_suffix(suffix: &str) -> bool {

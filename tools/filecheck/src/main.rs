@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     if reads_stdin(&args, env_opts.as_deref())
         && let Err(error) = std::io::stdin().read_to_end(&mut stdin)
     {
-        // Standard error has nowhere to report its own failures to.
+        // Write errors of standard error cannot be reported anywhere.
         let message = format!("filecheck: could not read standard input: {error}\n");
         let _ = std::io::stderr().write_all(message.as_bytes());
         return ExitCode::from(2);

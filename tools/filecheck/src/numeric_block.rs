@@ -1,4 +1,4 @@
-//! The syntax of numeric blocks, the part of `[[#…]]` after the `#`.
+//! Parsing of numeric blocks, the part of `[[#…]]` after the `#`.
 
 use crate::bytes;
 use crate::cursor::Cursor;
@@ -6,30 +6,30 @@ use crate::numeric::{Expression, Format, Notation, NumberId, Operation, Term, fr
 use crate::syntax_error::SyntaxError;
 use crate::variables::{LINE, Variables};
 
-/// Parentheses and calls may be nested this deep.
+/// The maximal nesting depth of parentheses and calls.
 const MAX_DEPTH: usize = 100;
 
 /// A parsed block.
 #[derive(Debug)]
 pub struct NumericBlock {
-    /// How its number is written.
+    /// The format of its number.
     pub format: Format,
     /// The variable it defines.
     pub defines: Option<NumberId>,
-    /// What its number must be; any, if nothing is said.
+    /// The expected value; `None` matches any number.
     pub value: Option<Expression>,
 }
 
-/// Which blocks are meant.
+/// The syntax of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `[[#…]]`
     Numeric,
-    /// `[[@LINE+1]]`: one addition of a decimal literal at most.
+    /// `[[@LINE+1]]`: at most one addition of a decimal literal.
     Line,
 }
 
-/// The name at the start of `text`, with its `$` or `@`.
+/// Returns the name at the start of `text`, including its `$` or `@`.
 pub fn leading_name(text: &[u8]) -> Result<&str, SyntaxError> {
     let sigil = usize::from(matches!(text.first(), Some(b'$' | b'@')));
     let continues = |byte: &&u8| **byte == b'_' || byte.is_ascii_alphanumeric();
@@ -44,7 +44,7 @@ pub fn leading_name(text: &[u8]) -> Result<&str, SyntaxError> {
     }
 }
 
-/// Parses a block of a directive on `line`, declaring the variables it names.
+/// Parses a block of a directive on `line`, and declares the variables it names.
 pub fn parse_block(
     text: &[u8],
     dialect: Dialect,
@@ -224,7 +224,7 @@ impl Parser<'_> {
         Ok(Some(Expression::new(terms)))
     }
 
-    /// Operands joined by `+` and `-`, up to one of `ends` or the end of the text.
+    /// Parses operands joined by `+` and `-`, up to one of `ends` or the end of the text.
     fn sum(&mut self, depth: usize, ends: &[u8], terms: &mut Vec<Term>) -> Result<(), SyntaxError> {
         self.operand(depth, terms)?;
         loop {
@@ -236,7 +236,7 @@ impl Parser<'_> {
         }
     }
 
-    /// False at the end of the text.
+    /// Parses an operator and its operand. Returns false at the end of the text.
     fn operator_and_operand(
         &mut self,
         depth: usize,
@@ -331,7 +331,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A literal: hexadecimal after `0x`, octal after `0`, and so on, but always decimal behind `@LINE`.
+    /// Parses a literal: hexadecimal after `0x`, octal after `0`, and so on, but always decimal after `@LINE`.
     fn literal(&mut self, terms: &mut Vec<Term>) -> Result<(), SyntaxError> {
         let start = self.cursor.at;
         let negative = self.cursor.eat(b"-");

@@ -2,10 +2,10 @@
 
 use crate::pattern::Matching;
 
-/// When the input is printed.
+/// When the input is dumped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DumpInput {
-    /// Never, unless asked for: failures show the lines that matter.
+    /// Never, by default: failures show the relevant lines.
     #[default]
     Unset,
     /// `never`
@@ -14,11 +14,11 @@ pub enum DumpInput {
     Fail,
     /// `always`
     Always,
-    /// `help`: explain and end.
+    /// `help`: print an explanation and exit.
     Help,
 }
 
-/// A run's options.
+/// Options of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The file with the directives, `-` for standard input.
@@ -27,7 +27,7 @@ pub struct Options {
     pub input_file: String,
     /// Never empty.
     pub check_prefixes: Vec<String>,
-    /// Whether `check_prefixes` is what holds when none is given.
+    /// Whether `check_prefixes` is the default.
     pub has_default_prefix: bool,
     /// Never empty.
     pub comment_prefixes: Vec<String>,
@@ -57,19 +57,19 @@ pub struct Options {
     pub verbose: bool,
 }
 
-/// What the command line asks for.
+/// The action that the command line requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// To check a file.
+    /// Check a file.
     Check(Box<Options>),
-    /// To print this.
+    /// Print this text.
     Print(String),
 }
 
-/// A command line that is not understood.
+/// An invalid command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
     /// 1 for an unknown or malformed flag, 2 for a wrong use.
     pub exit_code: u8,
@@ -91,7 +91,7 @@ impl UsageError {
     }
 }
 
-/// What a flag takes and does.
+/// The value and the effect of a flag.
 #[derive(Clone, Copy)]
 enum Action {
     Switch(fn(&mut Options, bool)),
@@ -316,7 +316,7 @@ fn dump_help() -> String {
     "A printed input shows its lines by number. Below a line are the directives that\nfailed there, with a caret where each began to search or was found.\n".to_owned()
 }
 
-/// Reads `env_opts` and then `args`, which do not include the program's name.
+/// Parses `env_opts` followed by `args`, which do not include the program name.
 pub fn parse(args: &[String], env_opts: Option<&str>) -> Result<Command, UsageError> {
     let mut options = Options {
         input_file: "-".to_owned(),
@@ -374,7 +374,7 @@ pub fn parse(args: &[String], env_opts: Option<&str>) -> Result<Command, UsageEr
     Ok(Command::Check(Box::new(options)))
 }
 
-/// Sets the flag `name`, which may have its value behind `=`; returns text to print instead of checking.
+/// Sets the flag `name`, which may have its value after `=`. Returns text to print instead of checking.
 fn set_flag(
     options: &mut Options,
     arg: &str,
@@ -403,7 +403,7 @@ fn set_flag(
             Some(_) => return Err(UsageError::flag(format!("'{arg}': expected true or false"))),
         },
         Action::Value(set) => {
-            // A definition is always attached to its flag.
+            // The value of `-D` is always attached to the flag.
             let given = match attached {
                 None if name != "D" => rest.next(),
                 attached => attached.map(str::to_owned),
@@ -417,7 +417,7 @@ fn set_flag(
     Ok(None)
 }
 
-/// Puts the defaults where no prefix is given, and refuses prefixes that are malformed or given twice.
+/// Sets default prefixes if none are given, and rejects malformed or repeated prefixes.
 fn complete_prefixes(options: &mut Options) -> Result<(), UsageError> {
     let default_comments = ["COM", "RUN"];
     options.has_default_prefix = options.check_prefixes.is_empty();
@@ -456,7 +456,7 @@ fn complete_prefixes(options: &mut Options) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Splits as a shell would: quotes of both kinds join, a backslash takes the next character as it is.
+/// Splits words as a shell does: both kinds of quotes join, and a backslash escapes the next character.
 fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How all patterns of a run are matched.
+/// Options for matching all patterns of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Matching {
     /// `--ignore-case`
@@ -23,7 +23,7 @@ pub struct Matching {
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Stands for itself.
+    /// Literal text.
     Text(Vec<u8>),
     /// A regular expression, or a part of one.
     Regex(Vec<u8>),
@@ -33,14 +33,14 @@ pub enum Piece {
     Number(NumberUse),
 }
 
-/// A number that a pattern computes.
+/// A numeric substitution of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberUse {
-    /// The block as written.
+    /// The source text of the block.
     pub written: String,
-    /// What it computes.
+    /// The expression.
     pub value: Expression,
-    /// How the result is written.
+    /// The format of its value.
     pub format: Format,
 }
 
@@ -53,7 +53,7 @@ pub enum Defined {
     Number(NumberId),
 }
 
-/// Where a pattern is written.
+/// The origin of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At this offset of the check file, on this line.
@@ -62,40 +62,40 @@ pub enum Origin {
     CommandLine,
 }
 
-/// What a directive looks for.
+/// The pattern of a directive.
 #[derive(Debug)]
 pub struct Pattern {
-    /// The directive's name, such as `CHECK-NEXT`.
+    /// The name of the directive, for example `CHECK-NEXT`.
     pub name: String,
-    /// The directive's kind.
+    /// The kind of the directive.
     pub kind: Kind,
-    /// How many times in a row it must be found.
+    /// The number of consecutive matches it needs.
     pub count: u32,
-    /// Where it is written.
+    /// Its origin.
     pub origin: Origin,
-    /// What is written.
+    /// Its source text.
     pub written: Vec<u8>,
     /// Its parts.
     pub pieces: Vec<Piece>,
-    /// What it defines, by number of the regular expression's group.
+    /// The variables it defines, by group number of the regular expression.
     pub defined: Vec<(Defined, usize)>,
     /// Whether letters match both cases.
     pub ignore_case: bool,
-    /// The last expression compiled, with its source.
+    /// The last compiled expression, with its source.
     pub compiled: RefCell<Option<(Vec<u8>, Rc<Regex>)>>,
 }
 
-/// Why a pattern cannot be searched for: the reasons.
+/// The reasons why a pattern cannot be searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable(pub Vec<String>);
 
 impl Pattern {
-    /// A pattern found at the end of the input only.
+    /// Returns the pattern that matches only at the end of the input.
     pub fn end_of_input() -> Pattern {
         Pattern::empty("end of input", Kind::End, Origin::CommandLine)
     }
 
-    /// A pattern without any part.
+    /// Returns a pattern without pieces.
     pub fn empty(name: impl Into<String>, kind: Kind, origin: Origin) -> Pattern {
         Pattern {
             name: name.into(),
@@ -110,7 +110,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it uses or defines any variable.
+    /// Returns whether it uses or defines variables.
     pub fn has_variables(&self) -> bool {
         !self.defined.is_empty() || self.has_substitutions()
     }
@@ -121,7 +121,7 @@ impl Pattern {
             .any(|piece| matches!(piece, Piece::Variable(_) | Piece::Number(_)))
     }
 
-    /// The first place in `text` that it matches; defines its variables by it.
+    /// Returns the first match in `text`, and sets the variables that the pattern defines.
     pub fn find(
         &self,
         text: &[u8],
@@ -174,7 +174,7 @@ impl Pattern {
         find(text, literal).map(|start| start..start + literal.len())
     }
 
-    /// The text of each piece: values for variables, the source of regular expressions.
+    /// Returns the text of each piece: the values of variables, and the sources of regular expressions.
     fn values(&self, variables: &Variables) -> Result<Vec<Vec<u8>>, Unusable> {
         let mut values = Vec::new();
         let mut reasons = Vec::new();
@@ -252,13 +252,13 @@ impl Pattern {
         Ok(())
     }
 
-    /// What it looks for, values in place of variables as far as they are known.
+    /// Returns its text, with values substituted for known variables.
     pub fn expected(&self, variables: &Variables) -> Vec<u8> {
         let known = |piece: &Piece| value(piece, variables).unwrap_or_default();
         self.pieces.iter().flat_map(known).collect()
     }
 
-    /// The texts it defines, and their values.
+    /// Returns the text variables it defines, with their values.
     pub fn defined_values(&self, variables: &Variables) -> Vec<(String, String)> {
         let text = |(defined, _): &(Defined, usize)| match defined {
             Defined::Text(name) => Some((name.clone(), bytes::display(variables.text(name)?))),
@@ -267,7 +267,7 @@ impl Pattern {
         self.defined.iter().filter_map(text).collect()
     }
 
-    /// The variables it uses that have a value, and their values.
+    /// Returns the variables it uses that have a value, with their values.
     pub fn known_values(&self, variables: &Variables) -> Vec<(String, String)> {
         let known = |piece: &Piece| {
             let name = match piece {
@@ -296,7 +296,7 @@ fn value(piece: &Piece, variables: &Variables) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The start of an empty line behind a newline.
+/// Returns the start of the first empty line after a newline.
 fn find_empty_line(text: &[u8]) -> Option<Range<usize>> {
     let is_before_empty =
         |i: usize| text[i] == b'\n' && matches!(text.get(i + 1), None | Some(b'\n'));

@@ -1,4 +1,4 @@
-//! The syntax of patterns: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and `[[#…]]` in plain text.
+//! Parsing of patterns: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and `[[#…]]` in literal text.
 
 use crate::bytes;
 use crate::directive::Kind;
@@ -8,15 +8,15 @@ use crate::pattern::{Defined, Matching, NumberUse, Origin, Pattern, Piece};
 use crate::syntax_error::SyntaxError;
 use crate::variables::Variables;
 
-/// `\1` to `\9`.
+/// The last back-reference: `\1` to `\9`.
 const MAX_REFERENCE: usize = 9;
 
-/// Why a pattern is refused.
+/// Why a pattern is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// It is not well formed.
+    /// A syntax error.
     Syntax(SyntaxError),
-    /// It has a `]` without `[` inside a block. LLVM gives this an exit code of its own.
+    /// A `]` without `[` inside a block, for which LLVM has a different exit code.
     StrayBracket(SyntaxError),
 }
 
@@ -26,9 +26,9 @@ impl From<SyntaxError> for PatternError {
     }
 }
 
-/// Parses `text` into `pattern`, which has its name, kind and origin, and declares the variables it names.
+/// Parses `text` to `pattern`, which already has its name, kind and origin, and declares the variables it names.
 ///
-/// Offsets in errors count from the start of `text`.
+/// Error offsets are relative to the start of `text`.
 pub fn parse_pattern(
     mut pattern: Pattern,
     text: &[u8],
@@ -82,7 +82,7 @@ struct Parser<'a> {
     text: &'a [u8],
     at: usize,
     line: Option<usize>,
-    /// The groups of the regular expression so far.
+    /// The number of groups of the regular expression so far.
     groups: usize,
     pattern: Pattern,
     variables: &'a mut Variables,
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{{regex}}`. It becomes a group of its own if a `|` occurs here or later: LLVM numbers the groups so.
+    /// Parses `{{regex}}`. It becomes a group if a `|` occurs here or later, because LLVM numbers groups this way.
     fn regex(&mut self) -> Result<(), PatternError> {
         let Some(end) = bytes::find(self.rest(), b"}}") else {
             return self.error("found start of regex string with no end '}}'");
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The length of the block's content, in which brackets are balanced.
+    /// Returns the length of the block's content, in which brackets are balanced.
     fn block_length(&self) -> Result<usize, PatternError> {
         let content = &self.rest()[2..];
         let mut depth = 0usize;
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Makes the next group the definition of a variable; a later one in the same pattern counts.
+    /// Makes the next group the definition of a variable. The last definition in a pattern counts.
     fn define(&mut self, defined: Defined) {
         self.groups += 1;
         self.pattern

@@ -1,4 +1,4 @@
-//! Messages about what was searched for and what was there.
+//! Messages about searches and their outcomes.
 
 use crate::bytes;
 use crate::check::Outcome;
@@ -8,13 +8,13 @@ use crate::source::Source;
 use crate::variables::Variables;
 use std::ops::Range;
 
-/// Lines that are compared in search of the nearest.
+/// The maximal number of lines compared to find the most similar one.
 const LINES_COMPARED: usize = 400;
-/// Bytes of each that are compared.
+/// The number of bytes compared per line.
 const BYTES_COMPARED: usize = 120;
-/// Bytes of a line that are shown.
+/// The maximal number of bytes shown of a line.
 const BYTES_SHOWN: usize = 160;
-/// Lines shown around the interesting ones of a dump.
+/// The number of context lines of a dump.
 const DUMP_CONTEXT: usize = 5;
 
 /// Collects the messages of a run.
@@ -23,12 +23,12 @@ pub struct Report<'a> {
     input: &'a Source,
     options: &'a Options,
     messages: String,
-    /// What to say below which line of a dumped input.
+    /// Notes for lines of a dumped input.
     notes: Vec<(usize, String)>,
 }
 
 impl<'a> Report<'a> {
-    /// A report without messages.
+    /// Creates an empty report.
     pub fn new(check_file: &'a Source, input: &'a Source, options: &'a Options) -> Report<'a> {
         Report {
             check_file,
@@ -39,7 +39,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds what is to say of one search.
+    /// Adds the messages of one search.
     pub fn add(&mut self, pattern: &Pattern, outcome: &Outcome, variables: &Variables) {
         match outcome {
             Outcome::Matched(found) if self.options.verbose => {
@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// All messages, with the input if it is to be dumped.
+    /// Returns all messages, with the input if it is to be dumped.
     pub fn finish(mut self, passed: bool) -> String {
         let dump = match self.options.dump_input {
             DumpInput::Always => true,
@@ -167,7 +167,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Shows the line in `searched` that is most like `expected`, where it first differs.
+    /// Shows the line in `searched` that is most similar to `expected`, and its first difference.
     fn nearest(&mut self, expected: &[u8], searched: &Range<usize>) {
         let expected = bytes::trim_start(expected);
         let compared = expected[..expected.len().min(BYTES_COMPARED)].to_vec();
@@ -230,7 +230,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A part of `line` that has `column` in it, fit to be shown, and how many characters stand before that column.
+/// Returns the part of `line` around `column`, short enough to be shown, and the number of characters before the
+/// column.
 pub fn excerpt(line: &[u8], column: usize) -> (String, usize) {
     let start = if line.len() <= BYTES_SHOWN {
         0

@@ -1,17 +1,17 @@
-//! Texts by name, and places in them.
+//! Named texts and locations in them.
 
 /// A check file, an input or an option.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What messages call it.
+    /// The name in messages.
     pub name: String,
     /// Its text.
     pub text: Vec<u8>,
 }
 
 impl Source {
-    /// The source with `bytes` as text, CR LF read as LF and, unless `strict_whitespace`, runs of blanks and tabs as
-    /// one blank.
+    /// Creates a source with `bytes` as text. CR LF is converted to LF and, unless `strict_whitespace`, runs of spaces
+    /// and tabs to a single space.
     pub fn new(name: impl Into<String>, bytes: &[u8], strict_whitespace: bool) -> Source {
         let mut text = Vec::with_capacity(bytes.len());
         let mut in_run = false;
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// Line and column of `offset`, counted from 1.
+    /// Returns the line and column of `offset`, from 1.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let before = &self.text[..offset];
         let line_start = before
@@ -42,13 +42,13 @@ impl Source {
         )
     }
 
-    /// `name:line:column` of `offset`.
+    /// Returns `offset` as `name:line:column`.
     pub fn place(&self, offset: usize) -> String {
         let (line, column) = self.position(offset);
         format!("{}:{line}:{column}", self.name)
     }
 
-    /// The line that `offset` is on.
+    /// Returns the line of `offset`.
     pub fn line_at(&self, offset: usize) -> &[u8] {
         let (_, column) = self.position(offset);
         let rest = &self.text[offset + 1 - column..];

@@ -1,16 +1,16 @@
-//! Errors at a place in a piece of text that is being parsed.
+//! Syntax errors with an offset.
 
-/// Something wrong with a pattern, at a byte offset in the text that was given to the parser.
+/// An error in a pattern, with a byte offset in the parsed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where in that text.
+    /// The offset.
     pub offset: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 impl SyntaxError {
-    /// An error at `offset`.
+    /// Creates an error at `offset`.
     pub fn new(offset: usize, message: impl Into<String>) -> SyntaxError {
         SyntaxError {
             offset,
@@ -18,7 +18,7 @@ impl SyntaxError {
         }
     }
 
-    /// The same error seen from a text that has `bytes` more in front.
+    /// Returns the error with its offset moved by `bytes`, for a text with that prefix.
     pub fn behind(self, bytes: usize) -> SyntaxError {
         SyntaxError {
             offset: self.offset + bytes,

@@ -1,9 +1,9 @@
-//! The variables of a run: texts and numbers by name.
+//! Text and numeric variables of a run.
 
 use crate::numeric::{Expression, Format, Integer, NumberId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The name of the variable that holds the line of the directive being matched.
+/// The name of the variable with the line of the current directive.
 pub const LINE: &str = "@LINE";
 
 #[derive(Debug)]
@@ -14,11 +14,11 @@ struct Number {
     value: Option<Integer>,
 }
 
-/// All variables, those not yet defined included.
+/// All variables, including undefined ones.
 #[derive(Debug)]
 pub struct Variables {
     texts: BTreeMap<String, Vec<u8>>,
-    /// Names some pattern defines as text, whether it has matched or not.
+    /// Names that a pattern defines as text, whether it has matched or not.
     text_names: BTreeSet<String>,
     numbers: Vec<Number>,
     number_names: BTreeMap<String, NumberId>,
@@ -38,7 +38,7 @@ impl Default for Variables {
 }
 
 impl Variables {
-    /// Reserves `name` for text. Fails if it is a number's.
+    /// Reserves `name` for a text variable. Fails if a numeric variable has the name.
     pub fn declare_text(&mut self, name: &str) -> Result<(), String> {
         if self.number_names.contains_key(name) {
             return Err(format!(
@@ -49,7 +49,7 @@ impl Variables {
         Ok(())
     }
 
-    /// The number called `name`, made up as unsigned if it is unknown.
+    /// Returns the numeric variable `name`, and creates it as unsigned if it is unknown.
     pub fn number(&mut self, name: &str) -> NumberId {
         if let Some(&id) = self.number_names.get(name) {
             return id;
@@ -57,7 +57,7 @@ impl Variables {
         self.add_number(name, Format::UNSIGNED, None)
     }
 
-    /// The number called `name`, for a pattern on line `defined_on` that defines it in `format`.
+    /// Declares the numeric variable `name`, which a pattern on line `defined_on` defines in `format`.
     pub fn declare_number(
         &mut self,
         name: &str,
@@ -88,38 +88,38 @@ impl Variables {
         id
     }
 
-    /// The format a number was declared in.
+    /// Returns the declared format of a numeric variable.
     pub fn format(&self, id: NumberId) -> Format {
         self.numbers[id.0].format
     }
 
-    /// The line of the directive that first defined a number.
+    /// Returns the line of the directive that first defined a numeric variable.
     pub fn defined_on(&self, id: NumberId) -> Option<usize> {
         self.numbers[id.0].defined_on
     }
 
-    /// The value of a text.
+    /// Returns the value of a text variable.
     pub fn text(&self, name: &str) -> Option<&[u8]> {
         self.texts.get(name).map(Vec::as_slice)
     }
 
-    /// Gives a text its value.
+    /// Sets a text variable.
     pub fn set_text(&mut self, name: &str, value: &[u8]) {
         self.texts.insert(name.to_owned(), value.to_vec());
     }
 
-    /// Gives a number its value.
+    /// Sets a numeric variable.
     pub fn set_number(&mut self, id: NumberId, value: Integer) {
         self.numbers[id.0].value = Some(value);
     }
 
-    /// Gives `@LINE` its value.
+    /// Sets `@LINE`.
     pub fn set_line(&mut self, line: usize) {
         let id = self.number(LINE);
         self.set_number(id, Integer::from(line as u64));
     }
 
-    /// The value of `expression`, or why it has none.
+    /// Returns the value of `expression`, or why it does not have one.
     pub fn evaluate(&self, expression: &Expression) -> Result<Integer, String> {
         expression.evaluate(|id| {
             let number = &self.numbers[id.0];
@@ -130,7 +130,7 @@ impl Variables {
         })
     }
 
-    /// Forgets all values whose name does not start with `$`.
+    /// Clears all variables whose names do not start with `$`.
     pub fn clear_local(&mut self) {
         self.texts.retain(|name, _| name.starts_with('$'));
         for number in self

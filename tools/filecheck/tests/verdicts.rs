@@ -1,4 +1,4 @@
-//! The verdicts of whole runs: a table of cases, messages, and hostile input.
+//! Exit codes and messages of whole runs: a table of cases, messages, and malicious input.
 
 use filecheck::{Invocation, run};
 use mind_ir::random::Rng;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// One row of `verdicts.txt`.
+/// A row of `verdicts.txt`.
 struct Case {
     row: usize,
     exit_code: u8,
@@ -70,14 +70,14 @@ fn unescape(text: &str) -> Vec<u8> {
     (out + end).into_bytes()
 }
 
-/// A check file of its own for each test, so that tests may run at once.
+/// Writes a check file for one test, so that tests can run concurrently.
 fn check_file(name: &str, text: &[u8]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).expect("the target's folder for temporary files can be written");
     path
 }
 
-/// Runs in process and returns the exit code and standard error.
+/// Runs in this process. Returns the exit code and standard error.
 fn run_case(
     name: &str,
     check: &[u8],

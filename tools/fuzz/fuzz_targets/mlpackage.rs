@@ -1,6 +1,6 @@
 #![no_main]
 
-//! Any bytes of a package end in errors, or in a program whose own package reads back as it is.
+//! Any package bytes give errors, or a program whose own package round-trips.
 
 mod round_trip;
 

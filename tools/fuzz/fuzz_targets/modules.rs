@@ -1,6 +1,6 @@
 #![no_main]
 
-//! Drawn modules compute the same bits after the highest level.
+//! Random modules compute the same bits after the highest optimisation level.
 
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};

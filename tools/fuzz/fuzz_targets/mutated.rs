@@ -1,8 +1,8 @@
-//! Configurations and headers with known keys and any values, drawn from bytes.
+//! Configurations and headers with known keys and arbitrary values, drawn from bytes.
 
 use mind_irv2::{Family, hf};
 
-/// Takes numbers from bytes, zeros behind their end.
+/// Draws numbers from bytes; zeros after their end.
 struct Draw<'d>(&'d [u8]);
 
 impl Draw<'_> {
@@ -46,7 +46,7 @@ const VALUES: [&str; 22] = [
 
 const KINDS: [&str; 3] = ["linear", "none", "yarn"];
 
-/// A `config.json`: that of a tiny model with some known keys set to any values.
+/// Returns a `config.json` of a tiny model with some known keys set to arbitrary values.
 pub fn config(data: &[u8]) -> String {
     let mut draw = Draw(data);
     let family = draw.of(Family::shipped()).name();
@@ -75,7 +75,7 @@ pub fn config(data: &[u8]) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// A GGUF file without tensors whose header has the keys of a tiny model, some of them with any values.
+/// Returns a GGUF file without tensors, whose header has the keys of a tiny model, some of them with arbitrary values.
 pub fn header(data: &[u8]) -> Vec<u8> {
     let mut draw = Draw(data);
     let word = *draw.of(&["llama", "qwen2", "qwen3", "phi3"]);

@@ -1,12 +1,12 @@
 #![no_main]
 
-//! Any bytes of a model end in errors, or in a module that verifies.
+//! Any model bytes give errors, or a module that verifies.
 
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_onnx::{Bytes, Files, ImportOptions, files, read};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    // The bytes of the model are those of every file that it names, too.
+    // All external files of the model have the same bytes as the model.
     let beside = files(data).into_iter();
     let beside: Files = beside
         .map(|name| (name, Ok(Bytes::copy_from_slice(data))))

@@ -1,6 +1,6 @@
 #![no_main]
 
-//! Any module that verifies still does after every pass.
+//! A verified module stays valid after every pass.
 
 use mind_driver::formats::LoadOptions;
 use mind_driver::load::parse_and_verify;

@@ -1,4 +1,4 @@
-//! What every parser must hold to on any bytes.
+//! Properties of every parser, for any bytes.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,11 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::Limits;
 use mind_driver::formats::{Format, Formats};
 
-/// Every format, prepared once for all inputs.
+/// All formats, prepared once for all inputs.
 pub static FORMATS: LazyLock<Formats> = LazyLock::new(|| Session::default().formats);
 
-/// Any text ends in a module or in errors; a module prints to a fixpoint. MIL writes types that only verification finds.
+/// Any text gives a module or errors, and printing a module reaches a fixed point. MIL is verified before it is
+/// printed, because it prints inferred types.
 pub fn check(format: Format, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match FORMATS.parse(format, text, 0, &Limits::default()) {

@@ -1,6 +1,6 @@
 #![no_main]
 
-//! Any text of StableHLO ends in errors, or in a module that verifies.
+//! Any StableHLO text gives errors, or a module that verifies.
 
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_stablehlo::{ImportOptions, read};

@@ -3,7 +3,7 @@
 use mind_model::Text;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    // A panic of the library is an error of the file, and no finding.
+    // A panic of the tokenizer library means an invalid file, not a fuzzing failure.
     std::panic::set_hook(Box::new(|info| {
         if !mind_driver::expected_panic::is_expected() {
             eprintln!("{info}");

@@ -1,10 +1,10 @@
-//! What every weight file must hold to.
+//! Properties of every weight file.
 
 use mind_irv2::checkpoint::Source;
 use mind_irv2::{Families, hf};
 use mind_weights::WeightFile;
 
-/// Any bytes end in an error or in tensors that decode, within the bytes that there are.
+/// Any bytes give an error, or tensors that decode within the given bytes.
 pub fn check(bytes: &[u8]) {
     let Ok(file) = WeightFile::parse(bytes) else { return };
     for info in file.tensors() {

@@ -1,4 +1,4 @@
-//! MIL: lowering and printing a module, parsing its text.
+//! MIL: lowering and printing a module, and parsing its text.
 
 #![expect(missing_docs, reason = "criterion makes functions of its own")]
 
@@ -11,7 +11,7 @@ use mind_ir::Graph;
 use mind_text::Limits;
 use mind_to_mil::Config;
 
-/// A module of `ops` elementwise ops, one after the other.
+/// Returns a module with a chain of `ops` elementwise ops.
 fn module(formats: &Formats, ops: usize) -> Graph {
     let names = ["Relu", "Exp", "Sigmoid", "Neg"];
     let mut text = "%0 = Input {name=x} : tensor<f32[4, 64]>\n".to_owned();

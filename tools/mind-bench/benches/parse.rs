@@ -1,4 +1,4 @@
-//! Parsing: mic@1 and mic@2 against compact JSON, per module and in bytes per second.
+//! Parsing of mic@1 and mic@2 compared with compact JSON, per module and in bytes per second.
 
 #![expect(missing_docs, reason = "criterion makes functions of its own")]
 

@@ -1,4 +1,4 @@
-//! Parse, verify, canonicalize, cse, dce and print, together and one by one, from 1,000 to 100,000 ops.
+//! Parsing, verification, canonicalize, cse, dce and printing, together and separately, from 1,000 to 100,000 ops.
 
 #![expect(missing_docs, reason = "criterion makes functions of its own")]
 

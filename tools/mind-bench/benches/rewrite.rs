@@ -1,4 +1,4 @@
-//! Folding and fusing, one by one and behind each other, from 1,000 to 100,000 ops, and reading the rules.
+//! Folding and fusing, separately and in sequence, from 1,000 to 100,000 ops, and parsing the rules.
 
 #![expect(missing_docs, reason = "criterion makes functions of its own")]
 
@@ -14,7 +14,7 @@ use mind_rules::{FastMath, RuleSet, ShippedOps, Wanted};
 
 fn rewriting(c: &mut Criterion) {
     let session = Session::default();
-    // Rules are read once: a process reads them once, too.
+    // Rules are parsed once, as in a process.
     let shared = RunCache::default();
     let manager = Manager {
         registry: &session.registry,

@@ -1,8 +1,8 @@
-//! A six-node dense layer, `relu(x W + b)`, in every notation.
+//! A dense layer of six nodes, `relu(x W + b)`, in several formats.
 
 use serde::Deserialize;
 
-/// As mic@1.
+/// In mic@1.
 pub const MIC1: &str = "\
 mic@1
 S0 \"input\"
@@ -21,7 +21,7 @@ N5 relu N4 T3
 O N5
 ";
 
-/// As mic@2.
+/// In mic@2.
 pub const MIC2: &str = "\
 mic@2
 T0 f32 128 784
@@ -35,7 +35,7 @@ m 0 1
 r 4
 O 5";
 
-/// As compact JSON with the same content.
+/// In compact JSON with the same content.
 pub const JSON: &str = concat!(
     r#"{"version":1,"symbols":[{"id":0,"name":"input"},{"id":1,"name":"weight"},"#,
     r#"{"id":2,"name":"bias"}],"types":[{"id":0,"dtype":"f32","shape":[128,784]},"#,
@@ -49,7 +49,7 @@ pub const JSON: &str = concat!(
     r#"{"id":5,"op":"relu","inputs":[4],"type":3}],"outputs":[5]}"#
 );
 
-/// The JSON notation as structs.
+/// The JSON format as structs.
 #[derive(Debug, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the keys of the notation")]
 pub struct JsonModule {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-/// A module of about `ops` ops as mic@1: layers of matmul, bias, relu and residual between chains of
-/// elementwise ops, of which one in ten repeats an earlier one, one in ten is an identity and one in
-/// twenty is dead. Deterministic.
+/// Returns a module of about `ops` ops in mic@1: layers of matmul, bias, relu and residual between chains of
+/// elementwise ops, of which one in ten repeats an earlier one, one in ten is an identity and one in twenty is dead.
+/// Deterministic.
 pub fn layered(ops: usize) -> String {
     let mut text = String::from(
         "mic@1\nT0 [f32;64,64]\nT1 [f32;64]\nT2 f32\nN0 param \"x\" T0\nN1 param \"w\" T0\n\
@@ -60,9 +60,9 @@ pub fn layered(ops: usize) -> String {
     text
 }
 
-/// A transformer of about `ops` ops as Core text: pre-norm blocks of attention with a mask and a
-/// feed-forward layer with gelu, normalisations and activations written out op by op, and weights of its
-/// own for each block. Deterministic.
+/// Returns a transformer of about `ops` ops as Core text: pre-norm blocks of masked attention and a feed-forward layer
+/// with gelu. Normalisations and activations are composed of elementary ops, and each block has its own weights.
+/// Deterministic.
 pub fn transformer(ops: usize) -> String {
     let mut text = String::new();
     let mut next = 0;
@@ -140,8 +140,8 @@ pub fn transformer(ops: usize) -> String {
     text
 }
 
-/// A module of about `ops` ops as Core text: half of them are the operands of one op, each the sum of the input, which
-/// is read as often, and a constant of its own. Deterministic.
+/// Returns a module of about `ops` ops as Core text: half of them are the operands of one op, each the sum of the input
+/// and a constant. The input therefore has as many uses. Deterministic.
 pub fn wide(ops: usize) -> String {
     let mut text = String::from("%0 = Input {name=x} : tensor<f32[1]>\n");
     let operands = ops.div_ceil(2);
@@ -168,7 +168,7 @@ pub fn wide(ops: usize) -> String {
 /// The ops of a block of [`transformer`].
 const BLOCK: usize = 59;
 
-/// A layer normalisation of `x` over its last axis, written out.
+/// Writes a layer normalisation of `x` over its last axis in elementary ops.
 fn normalised(
     op: &mut impl FnMut(std::fmt::Arguments<'_>) -> usize,
     x: usize,

@@ -1,4 +1,4 @@
-//! Modules to measure on, and measuring them.
+//! Benchmark modules and their measurement.
 
 use mind_driver::formats::{Format, Formats};
 use mind_ir::Graph;
@@ -11,17 +11,17 @@ pub mod pages;
 pub mod qwen2;
 pub mod workloads;
 
-/// The median of some times.
+/// Returns the median of some times.
 pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
 
-/// The verified module of a text.
+/// Parses and verifies a module.
 ///
 /// # Panics
 ///
-/// If anything is wrong with it.
+/// If the text is invalid.
 pub fn parsed(formats: &Formats, format: Format, text: &str) -> Graph {
     let read = formats.parse(format, text, 0, &Limits::none());
     let mut g = read.unwrap_or_else(|found| panic!("{found:?}"));

@@ -1,6 +1,6 @@
-//! Memory that begins at a page, as the executor's does.
+//! Page-aligned memory, as the executor has it.
 
-/// Bytes that begin at a page.
+/// Page-aligned bytes.
 pub struct Pages {
     words: Vec<u64>,
     start: usize,
@@ -8,7 +8,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// `length` zeros.
+    /// Allocates `length` zeros.
     pub fn new(length: usize) -> Pages {
         const PAGE: usize = 4096;
         let words = vec![0u64; (length + PAGE).div_ceil(8)];
@@ -20,22 +20,22 @@ impl Pages {
         }
     }
 
-    /// Where they begin.
+    /// Returns the start address.
     pub fn address(&self) -> u64 {
         self.words[self.start..].as_ptr() as u64
     }
 
-    /// The bytes.
+    /// Returns the mutable bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::must_cast_slice_mut(&mut self.words[self.start..])[..self.length]
     }
 
-    /// The bytes as numbers.
+    /// Returns the bytes as numbers.
     pub fn f32(&self) -> &[f32] {
         &bytemuck::must_cast_slice(&self.words[self.start..])[..self.length / 4]
     }
 
-    /// The bytes as numbers.
+    /// Returns the bytes as mutable numbers.
     pub fn f32_mut(&mut self) -> &mut [f32] {
         &mut bytemuck::must_cast_slice_mut(&mut self.words[self.start..])[..self.length / 4]
     }

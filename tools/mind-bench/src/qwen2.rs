@@ -1,16 +1,17 @@
-//! A decoder of the shape of Qwen2-0.5B.
+//! A decoder with the shape of Qwen2-0.5B.
 
 use mind_irv2::{Activation, Attributes, Family, Layers, Parameters, Rope, RopeScaling};
 use mind_weights::WeightType;
 
-/// Numbers of a token.
+/// Hidden size.
 const HIDDEN: usize = 896;
-/// Numbers of a token within the feed-forward part of a layer.
+/// Hidden size of the feed-forward part of a layer.
 const INTERMEDIATE: usize = 4864;
 
-/// The model with `layers` layers and a vocabulary of `vocab_size` tokens, whose embeddings may be its last matrix, too.
+/// Returns the model with `layers` layers and a vocabulary of `vocab_size` tokens. The head may be tied to the
+/// embeddings.
 pub fn parameters(layers: usize, vocab_size: usize, tie_word_embeddings: bool) -> Parameters {
-    // A family of the crate.
+    // The family is shipped.
     let qwen2 = Family::named("qwen2").unwrap_or(Family::shipped()[0]);
     Parameters {
         family: qwen2,
@@ -40,7 +41,7 @@ pub fn parameters(layers: usize, vocab_size: usize, tie_word_embeddings: bool) -
     }
 }
 
-/// What the weight called `name` is stored as where matrices are to be stored as `asked`: vectors are `f32`.
+/// Returns the storage type of the weight `name` if matrices are to be stored as `asked`; vectors are `f32`.
 pub fn stored_as(asked: WeightType, name: &str) -> WeightType {
     match name {
         "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => WeightType::F32,
@@ -49,8 +50,8 @@ pub fn stored_as(asked: WeightType, name: &str) -> WeightType {
     }
 }
 
-/// What a matrix with rows of `inputs` numbers is stored as: where they are no whole blocks of `asked` as `q8_0`, as files
-/// have them.
+/// Returns the storage type of a matrix with rows of `inputs` numbers: `asked`, or `q8_0` if rows are not whole blocks
+/// of `asked`, as in real files.
 pub fn matrix_stored_as(asked: WeightType, inputs: usize) -> WeightType {
     match asked.row_bytes(inputs) {
         Some(_) => asked,

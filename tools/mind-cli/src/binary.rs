@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_driver::formats::{BinaryOptions, WriteBinary};
 use mind_driver::host::Host;
 use mind_ir::Graph;
@@ -38,8 +38,12 @@ fn opset(matches: &ArgMatches) -> Result<Option<i64>, Diagnostics> {
     let word = matches.get_one::<String>("opset").filter(|_| is_given);
     let version = word.map(|word| {
         word.parse().map_err(|_| {
-            let message = format!("invalid `--opset={word}`: expected a number");
-            Diagnostic::error(Span::FILE, message).into()
+            let message = format!(
+                "`--opset` is `{word}`, expected a version of ONNX's operator set, for example 21"
+            );
+            Diagnostic::error(Span::FILE, message)
+                .code(Code(4108))
+                .into()
         })
     });
     version.transpose()

@@ -1,4 +1,4 @@
-//! Running this program again, and command lines of the shell.
+//! Child processes: this program with other arguments, and shell commands.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -11,11 +11,11 @@ use mind_driver::host::{ChildLimits, ProcessEnd, Rerun};
 
 use crate::unfinished::Group;
 
-/// Runs this program, or `itself`, with other arguments until it ends, or its time is up.
+/// Runs this program, or `itself`, with other arguments until it ends or exceeds its time limit.
 ///
 /// # Errors
 ///
-/// It could not be started, or its end could not be waited for.
+/// The process could not be started or waited for.
 pub(crate) fn rerun(
     itself: Option<&[OsString]>,
     args: &[&str],
@@ -39,7 +39,7 @@ pub(crate) fn rerun(
     let mut child = command.spawn()?;
     let ended = talk(&mut child, stdin, limits);
     if ended.is_err() {
-        // The error that matters is the one already in hand.
+        // The original error is returned, so errors of the cleanup are ignored.
         let _ = child.kill().and_then(|()| child.wait());
     }
     ended
@@ -50,7 +50,7 @@ fn talk(child: &mut Child, stdin: &[u8], limits: &ChildLimits) -> io::Result<Rer
     let mut input = child.stdin.take().ok_or_else(missing)?;
     let mut output = child.stdout.take().ok_or_else(missing)?;
     thread::scope(|scope| {
-        // A process that ends without reading is a result, not an error.
+        // A process that ends without reading its input is a result, not an error.
         scope.spawn(move || input.write_all(stdin));
         let (sender, receiver) = mpsc::channel();
         scope.spawn(move || {
@@ -59,7 +59,7 @@ fn talk(child: &mut Child, stdin: &[u8], limits: &ChildLimits) -> io::Result<Rer
             // The receiver lives until this thread has ended.
             let _ = sender.send(read);
         });
-        // Standard output is closed when the process ends, however it does.
+        // Standard output is closed when the process ends, in whatever way.
         if let Ok(read) = receiver.recv_timeout(limits.time) {
             let stdout = read?;
             let end = end(child.wait()?);
@@ -75,11 +75,11 @@ fn talk(child: &mut Child, stdin: &[u8], limits: &ChildLimits) -> io::Result<Rer
     })
 }
 
-/// Runs a command line of the shell until it ends, or its time is up: then its group of processes is ended.
+/// Runs a shell command until it ends or exceeds its time limit, in which case its process group is killed.
 ///
 /// # Errors
 ///
-/// It could not be started, or its end could not be waited for.
+/// The process could not be started or waited for.
 pub(crate) fn shell(command: &str, time: Duration) -> io::Result<ProcessEnd> {
     let (shell, flag) = if cfg!(windows) {
         ("cmd", "/C")
@@ -97,7 +97,7 @@ pub(crate) fn shell(command: &str, time: Duration) -> io::Result<ProcessEnd> {
     let mut child = shell.spawn()?;
     let group = Group::new(&child);
     let deadline = Instant::now() + time;
-    // Most commands are short, and none waits long for being looked at.
+    // Polls with increasing pauses, because most commands are short.
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
@@ -106,7 +106,7 @@ pub(crate) fn shell(command: &str, time: Duration) -> io::Result<ProcessEnd> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             group.end();
-            // The group is the child's; elsewhere than on Unix there is none.
+            // Process groups exist only on Unix; elsewhere the child itself is killed.
             let _ = child.kill();
             child.wait()?;
             return Ok(ProcessEnd::TimedOut);
@@ -131,28 +131,28 @@ fn end(status: ExitStatus) -> ProcessEnd {
     ProcessEnd::Code(status.code().unwrap_or(-1))
 }
 
-/// Limits what the process may map, and keeps it from leaving its memory in a file when it crashes.
+/// Limits the address space of the process, and disables core dumps.
 #[cfg(unix)]
 fn limit_memory(command: &mut Command, bytes: u64) {
     use std::os::unix::process::CommandExt;
     let limit = move || {
         for (what, most) in [(libc::RLIMIT_AS, bytes), (libc::RLIMIT_CORE, 0)] {
-            // A limit larger than an address is no limit.
+            // A limit that exceeds the address range is unlimited.
             let most = libc::rlim_t::try_from(most).unwrap_or(libc::RLIM_INFINITY);
             let limit = libc::rlimit {
                 rlim_cur: most,
                 rlim_max: most,
             };
-            // SAFETY: the call reads the place that it is given, and nothing else. A system that does not take the
-            // limit runs the process without it.
+            // SAFETY: the call only reads its argument. If the system does not support the limit, the process runs
+            // without it.
             let _ = unsafe { libc::setrlimit(what, &limit) };
         }
-        // SAFETY: the call reads nothing of this process. A case ends with the process that waits for it.
+        // SAFETY: the call reads no memory of this process. A case is killed when the waiting process ends.
         #[cfg(target_os = "linux")]
         let _ = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         Ok(())
     };
-    // SAFETY: between fork and exec, the closure makes system calls alone and takes no memory.
+    // SAFETY: between fork and exec, the closure only makes system calls and does not allocate.
     unsafe { command.pre_exec(limit) };
 }
 

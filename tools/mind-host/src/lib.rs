@@ -1,4 +1,4 @@
-//! The process as a tool's host: its streams, files and clock.
+//! The process as host of a tool: its streams, files and clock.
 
 mod child;
 mod memory;
@@ -31,10 +31,10 @@ pub fn main(tool: Tool) -> ExitCode {
     ExitCode::from(run(tool, &args, None))
 }
 
-/// Runs `tool` with these arguments and the streams of this process, and returns its exit code.
+/// Runs `tool` with these arguments and the streams of this process. Returns its exit code.
 ///
-/// `itself` is the program that runs the tool again, and what its arguments start with; `None` if that is the program
-/// of this process.
+/// `itself` is the program that runs the tool again, followed by its first arguments; `None` for the program of this
+/// process.
 pub fn run(tool: Tool, args: &[String], itself: Option<Vec<OsString>>) -> u8 {
     let mut host = ProcessHost {
         started: Instant::now(),
@@ -50,21 +50,21 @@ pub fn run(tool: Tool, args: &[String], itself: Option<Vec<OsString>>) -> u8 {
     memory::keep_freed();
     let code = tool(args, &mut host);
     if let Some(folder) = &host.scratch {
-        // What is left behind is no failure of the tool.
+        // A failed cleanup is not a failure of the tool.
         let _ = fs::remove_dir_all(folder);
     }
     match host.stdout.flush() {
         Ok(()) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code,
         Err(error) => {
-            // Standard error has nowhere to report its own failures to.
+            // Write errors of standard error cannot be reported anywhere.
             let _ = writeln!(host.stderr, "error: standard output: {error}");
             1
         }
     }
 }
 
-/// Panics that a tool expects and catches are not reported to the user.
+/// Suppresses the message of panics that a tool expects and catches.
 pub fn silence_expected_panics() {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
@@ -79,11 +79,11 @@ pub fn silence_expected_panics() {
 
 struct ProcessHost {
     started: Instant,
-    /// What runs this tool again, if it is not the program of this process.
+    /// The program that runs this tool again, if it is not the program of this process.
     itself: Option<Vec<OsString>>,
-    /// The folder for files that nobody keeps, once it is made.
+    /// The folder for scratch files, once it is created.
     scratch: Option<PathBuf>,
-    /// The files written there.
+    /// The scratch files.
     scratch_files: Vec<PathBuf>,
     stdout: io::BufWriter<io::Stdout>,
     stderr: io::Stderr,
@@ -139,7 +139,7 @@ impl FileSystem for ProcessHost {
 
 impl Host for ProcessHost {
     fn expect_memory(&mut self, bytes: usize) {
-        // Nobody waits for it.
+        // The thread runs in the background.
         drop(memory::provide(bytes));
     }
 
@@ -175,7 +175,7 @@ impl Host for ProcessHost {
         &mut self.stdout
     }
 
-    /// What was printed before comes first where both streams lead to one place.
+    /// Flushes standard output first, because both streams may go to the same terminal.
     fn stderr(&mut self) -> &mut dyn Write {
         // A closed pipe is the reader's choice, not an error.
         let _ = self.stdout.flush();
@@ -201,7 +201,7 @@ impl Host for ProcessHost {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: the call writes the place that it is given, and nothing else.
+        // SAFETY: the call only writes to its argument.
         let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
         let seconds = u64::try_from(time.tv_sec).ok()?;
         let nanos = u32::try_from(time.tv_nsec).ok()?;
@@ -261,7 +261,7 @@ impl ProcessHost {
         }
     }
 
-    /// Writes a file that nobody keeps, and nobody reads before it is whole.
+    /// Writes a scratch file. It is not written atomically, because nothing reads it before it is complete.
     fn write_scratch(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if !self.scratch_files.iter().any(|own| own == path) {
             Unfinished::new(path).keep();

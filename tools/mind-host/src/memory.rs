@@ -1,12 +1,13 @@
-//! The memory that this process may still take.
+//! Available memory, and populating pages in advance.
 
 use std::thread::JoinHandle;
 
-/// Keeps freed memory for what is allocated next, up to 64 MiB: the kernel takes longer to provide a page than a compiler to
-/// fill it.
+/// Keeps up to 64 MiB of freed memory for later allocations, because the kernel takes longer to provide a page than a
+/// compiler to fill it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_freed() {
-    // SAFETY: sets parameters of the allocator, which any thread may do at any time. What it does not take, it ignores.
+    // SAFETY: sets parameters of the allocator, which is allowed on any thread at any time. Unknown parameters are
+    // ignored.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 4 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
@@ -14,17 +15,17 @@ pub(crate) fn keep_freed() {
     }
 }
 
-/// The allocator decides.
+/// Other allocators are not configured.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_freed() {}
 
-/// The most bytes that [`provide`] requests.
+/// The maximal number of bytes that [`provide`] requests.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MOST_PROVIDED: usize = 16 << 20;
 
-/// Starts a thread that has the kernel populate the pages of the next `bytes` bytes to be allocated, 16 MiB at most: many at
-/// once are faster than a page fault each. The thread returns the number of bytes it populated. Returns `None` if the heap
-/// is not contiguous or there is no thread.
+/// Starts a thread that makes the kernel populate the pages of the next `bytes` bytes to be allocated, at most 16 MiB,
+/// because populating many pages at once is faster than a page fault each. The thread returns the number of bytes it
+/// populated. Returns `None` if the heap is not contiguous or the thread cannot be started.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn provide(bytes: usize) -> Option<JoinHandle<usize>> {
     const STEP: usize = 1 << 20;
@@ -60,8 +61,8 @@ pub(crate) fn provide(_: usize) -> Option<JoinHandle<usize>> {
     None
 }
 
-/// The bytes that the machine has available, or the limits on this process leave, whichever is less; `None` where
-/// the system does not say.
+/// Returns the memory in bytes that this process can still allocate: the minimum of the machine's available memory and
+/// the limits of the process. Returns `None` if the system does not provide it.
 #[cfg(target_os = "linux")]
 pub(crate) fn available() -> Option<u64> {
     use std::fs::read_to_string;
@@ -76,13 +77,13 @@ pub(crate) fn available() -> Option<u64> {
     [group, space].into_iter().flatten().chain([machine]).min()
 }
 
-/// The system is not asked.
+/// Not supported on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn available() -> Option<u64> {
     None
 }
 
-/// The value of a line `name  123 kB`, in bytes.
+/// Returns the value of the line that begins with `name`, for example `MemAvailable:  123 kB`, in bytes.
 #[cfg(target_os = "linux")]
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -90,7 +91,7 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
     count.checked_mul(1024)
 }
 
-/// The limit on the address space, as `ulimit -v` sets it; `None` without one.
+/// Returns the limit of the address space (`ulimit -v`); `None` if it is unlimited.
 #[cfg(target_os = "linux")]
 fn address_space() -> Option<u64> {
     let mut limit = libc::rlimit {
@@ -100,7 +101,7 @@ fn address_space() -> Option<u64> {
     // SAFETY: the pointer is to a limit that the call writes.
     let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
     let is_set = status == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
-    // `rlim_t` has as many bits as an address.
+    // `rlim_t` may have fewer bits than `u64`, as many as an address.
     #[allow(clippy::unnecessary_cast, reason = "it is `u64` on targets of 64 bits")]
     let bytes = limit.rlim_cur as u64;
     is_set.then_some(bytes)

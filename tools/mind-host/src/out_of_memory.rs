@@ -1,4 +1,4 @@
-//! The end of a process that the system refuses memory.
+//! Exit of a process that runs out of memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,37 +8,38 @@ use mind_ir::eval::probes_memory;
 #[global_allocator]
 static ALLOCATOR: OrExit = OrExit;
 
-/// The system's allocator. Where that gives no memory, a tool reports an error and exits, unless the code that asks
-/// handles it. A process that runs no tool, but has this crate among its libraries, goes on as with any allocator.
+/// The system's allocator. If an allocation fails, a tool reports an error and exits, unless the calling code handles
+/// the failure. In a process that does not run a tool, but has this crate among its libraries, allocations fail as
+/// usual.
 struct OrExit;
 
 /// Whether the process runs a tool.
 static IS_TOOL: AtomicBool = AtomicBool::new(false);
 
-/// From now on the process runs a tool.
+/// Marks the process as running a tool.
 pub(crate) fn exit_without_memory() {
     IS_TOOL.store(true, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments that it was made with.
+// SAFETY: every call is forwarded to the system's allocator with the same arguments.
 unsafe impl GlobalAlloc for OrExit {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(memory, layout) };
     }
 }
@@ -64,7 +65,7 @@ fn exit(bytes: usize) -> ! {
     end()
 }
 
-/// The digits of a number, at the end of `digits`: nothing may be allocated.
+/// Returns the decimal digits of a number, stored at the end of `digits`, because nothing can be allocated.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();
     loop {
@@ -79,21 +80,21 @@ fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
 
 #[cfg(unix)]
 fn write(text: &[u8]) {
-    // SAFETY: the call reads the text, and nothing else. Standard error has nowhere to report its own failures to.
+    // SAFETY: the call only reads the text. Write errors of standard error cannot be reported anywhere.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
 }
 
 #[cfg(not(unix))]
 fn write(text: &[u8]) {
     use std::io::Write;
-    // Standard error has nowhere to report its own failures to.
+    // Write errors of standard error cannot be reported anywhere.
     let _ = std::io::stderr().write_all(text);
 }
 
 #[cfg(unix)]
 fn end() -> ! {
     crate::unfinished::remove_all();
-    // SAFETY: the call runs nothing of this process.
+    // SAFETY: the call runs no code of this process.
     unsafe { libc::_exit(1) }
 }
 

@@ -1,4 +1,4 @@
-//! Signs of life of work that takes long.
+//! Progress messages of long-running work.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use mind_driver::host::Progress;
 
-/// How often a terminal's line is written again.
+/// Interval at which the line on a terminal is redrawn.
 const REDRAWN: Duration = Duration::from_secs(1);
-/// How often there is a line elsewhere.
+/// Interval of lines on other outputs.
 const REPEATED: Duration = Duration::from_secs(5);
 
-/// Says now and then that work is under way, until it is dropped.
+/// Periodically reports that work is in progress, until it is dropped.
 pub(crate) struct Ticker {
     work: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Ticker {
-    /// Says so on `out`, on one line again and again where that `redraws`.
+    /// Starts reporting on `out`. A single line is overwritten if `redraws`.
     pub(crate) fn start(
         what: &str,
         progress: Option<Progress>,
@@ -51,14 +51,14 @@ impl Ticker {
                     format!("note: {what}: {share}{seconds} s so far\n")
                 };
                 width = line.len();
-                // Standard error has nowhere to report its own failures to.
+                // Write errors of standard error cannot be reported anywhere.
                 let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
             }
             if redraws && width > 0 {
                 let _ = write!(out, "\r{:width$}\r", "").and_then(|()| out.flush());
             }
         };
-        // A system without another thread does the work in silence.
+        // If the thread cannot be started, progress is not reported.
         let thread = thread::Builder::new().name("ticker".to_owned()).spawn(tick);
         Ticker {
             work: Some(work),
@@ -67,7 +67,7 @@ impl Ticker {
     }
 }
 
-/// How much of the work is done.
+/// Returns the completed share of the work.
 fn share(progress: &Progress) -> String {
     let done = progress.done.load(Ordering::Relaxed).min(progress.all);
     let percent = (done * 100).checked_div(progress.all).unwrap_or(100);
@@ -78,7 +78,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         self.work = None;
         if let Some(thread) = self.thread.take() {
-            // A ticker that panicked has nothing more to say.
+            // A panic of the ticker is ignored.
             let _ = thread.join();
         }
     }
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// What is said of work that goes on until something was.
+    /// Returns the messages of short work, which lasts until the first message if `patient`.
     fn said(every: Duration, progress: Option<Progress>, redraws: bool, patient: bool) -> String {
         let out = Shared::default();
         let ticker = Ticker::every(every, "testing", progress, redraws, out.clone());

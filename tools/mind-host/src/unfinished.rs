@@ -1,6 +1,6 @@
-//! What must not outlive the process: outputs that are not whole yet, scratch files, and a command that it runs.
+//! Cleanup at an interrupt: incomplete outputs, scratch files, and a running command.
 //!
-//! An interrupt removes and ends them and ends the process at once, as it does without any.
+//! An interrupt removes the files, kills the command and ends the process, as it would without a handler.
 
 #[cfg(unix)]
 pub(crate) use unix::{Group, Unfinished, remove_all};
@@ -39,20 +39,20 @@ mod unix {
     use std::sync::Once;
     use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-    /// Paths that an interrupt removes; null where there is none. More at one time are left behind.
+    /// Paths that an interrupt removes; null for free slots. Further paths are not removed.
     static PATHS: [AtomicPtr<c_char>; 64] = [const { AtomicPtr::new(null_mut()) }; 64];
 
     /// A path that an interrupt removes, until this is dropped.
     pub(crate) struct Unfinished(Option<&'static AtomicPtr<c_char>>);
 
-    /// The group of processes that an interrupt ends; 0 where there is none.
+    /// The process group that an interrupt kills; 0 if there is none.
     static GROUP: AtomicI32 = AtomicI32::new(0);
 
-    /// A group of processes that an interrupt ends, until this is dropped. There is one at a time.
+    /// A process group that an interrupt kills, until this is dropped. At most one exists at a time.
     pub(crate) struct Group(i32);
 
     impl Group {
-        /// Registers the group that `leader` leads.
+        /// Registers the process group of `leader`.
         pub(crate) fn new(leader: &Child) -> Group {
             HANDLED.call_once(handle);
             let group = i32::try_from(leader.id()).unwrap_or(0);
@@ -60,7 +60,7 @@ mod unix {
             Group(group)
         }
 
-        /// Ends its processes; the leader must not have been waited for.
+        /// Kills its processes. The leader must not have been waited for, because its id could otherwise be reused.
         pub(crate) fn end(&self) {
             end_group(self.0);
         }
@@ -74,7 +74,7 @@ mod unix {
 
     fn end_group(group: i32) {
         if group > 1 {
-            // SAFETY: the call reads nothing of this process, and is safe in a handler.
+            // SAFETY: the call reads no memory of this process, and is async-signal-safe.
             unsafe { libc::kill(-group, libc::SIGKILL) };
         }
     }
@@ -82,13 +82,13 @@ mod unix {
     static HANDLED: Once = Once::new();
 
     impl Unfinished {
-        /// Registers a file, or a folder that is empty once what was registered after it is removed.
+        /// Registers a file, or a folder that is empty once all paths registered after it are removed.
         pub(crate) fn new(path: &Path) -> Unfinished {
             HANDLED.call_once(handle);
             let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
                 return Unfinished(None);
             };
-            // The text is never given back: an interrupt may be reading it.
+            // The text is never freed, because a signal handler may be reading it.
             let path = path.into_raw();
             let free = PATHS.iter().find(|slot| {
                 let taken = Ordering::AcqRel;
@@ -98,7 +98,7 @@ mod unix {
             Unfinished(free)
         }
 
-        /// Leaves the path registered until the process ends.
+        /// Keeps the path registered until the process ends.
         pub(crate) fn keep(mut self) {
             self.0 = None;
         }
@@ -112,11 +112,10 @@ mod unix {
         }
     }
 
-    /// Handles the interrupts that nobody handles or ignores yet.
+    /// Installs the handler for interrupts that are not handled or ignored yet.
     fn handle() {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            // SAFETY: the calls read and write the places that they are given; the handler makes calls that are safe
-            // in one.
+            // SAFETY: the calls only access their arguments, and the handler only makes async-signal-safe calls.
             unsafe {
                 let mut usual: libc::sigaction = std::mem::zeroed();
                 if libc::sigaction(signal, std::ptr::null(), &mut usual) == 0
@@ -133,24 +132,24 @@ mod unix {
     extern "C" fn interrupted(signal: c_int) {
         end_group(GROUP.load(Ordering::Acquire));
         remove_all();
-        // SAFETY: both calls are safe in a handler; the usual action takes place when it returns.
+        // SAFETY: both calls are async-signal-safe. The default action takes place when the handler returns.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
     }
 
-    /// How deep folders are nested at most.
+    /// The maximal nesting depth of registered folders.
     const DEPTH: usize = 8;
 
-    /// Removes every file, then the folders that are empty, from the inside out.
+    /// Removes all files, then the empty folders, innermost first.
     pub(crate) fn remove_all() {
         let each = |remove: unsafe extern "C" fn(*const c_char) -> c_int| {
             for slot in &PATHS {
                 let path = slot.load(Ordering::Acquire);
                 if !path.is_null() {
-                    // SAFETY: the text lives as long as the process, and the call is safe in a handler; it refuses
-                    // what it does not remove.
+                    // SAFETY: the text lives as long as the process, and the call is async-signal-safe. It fails for
+                    // paths of another kind.
                     unsafe { remove(path) };
                 }
             }
@@ -159,7 +158,7 @@ mod unix {
         (0..DEPTH).for_each(|_| each(libc::rmdir));
     }
 
-    /// Held by each test that registers a path: one of them removes all that are registered.
+    /// Locked by each test that registers a path, because one of them removes all registered paths.
     #[cfg(test)]
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 

@@ -1,6 +1,6 @@
-//! An interrupt ends a tool at once and leaves none of its scratch files.
+//! An interrupt ends a tool immediately and removes its scratch files.
 //!
-//! The test is also the tool: called with `wait`, it writes a scratch file and waits.
+//! The test is also the tool: when called with `wait`, it writes a scratch file and waits.
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -41,8 +41,8 @@ mod unix {
             let this = std::env::current_exe().expect("this program");
             let mut command = Command::new(this);
             command.arg("wait").stdout(Stdio::piped());
-            // A shell starts what it runs in the background with interrupts ignored, which is inherited.
-            // SAFETY: the call is safe between `fork` and `exec`.
+            // A shell starts background processes with interrupts ignored, which is inherited.
+            // SAFETY: the call is allowed between `fork` and `exec`.
             unsafe {
                 command.pre_exec(move || {
                     libc::signal(signal, libc::SIG_DFL);
@@ -55,7 +55,7 @@ mod unix {
             stdout.read_line(&mut line).expect("a line");
             let file = Path::new(line.trim_end());
             assert!(file.is_file(), "{line}");
-            // SAFETY: the process is ours and was not waited for.
+            // SAFETY: the process is a child of ours and was not waited for.
             assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
             let status = child.wait().expect("its end");
             assert_eq!(status.signal(), Some(signal));

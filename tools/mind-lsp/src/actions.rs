@@ -1,4 +1,4 @@
-//! The edits that follow help lines.
+//! Code actions: quick fixes of diagnostics.
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, DocumentChanges, OneOf,
@@ -8,7 +8,7 @@ use lsp_types::{
 use crate::diagnostics;
 use crate::view::View;
 
-/// One action for each finding in `range` whose help comes to an edit.
+/// Returns a code action for each diagnostic in `range` that has a fix.
 pub(crate) fn actions(view: View<'_>, range: Range, uri: &Uri) -> Vec<CodeActionOrCommand> {
     let touches = |own: Range| own.start <= range.end && range.start <= own.end;
     let found = view.analysis.diagnostics.iter().filter_map(|found| {
@@ -35,7 +35,7 @@ pub(crate) fn actions(view: View<'_>, range: Range, uri: &Uri) -> Vec<CodeAction
     found.map(CodeActionOrCommand::CodeAction).collect()
 }
 
-/// Edits of this version of one document.
+/// Returns a workspace edit of this version of a document.
 pub(crate) fn workspace_edit(view: View<'_>, uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
     let edit = TextDocumentEdit {
         text_document: OptionalVersionedTextDocumentIdentifier {

@@ -1,4 +1,4 @@
-//! What is known of a text.
+//! Analysis of a document's text.
 
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::formats::Format;
@@ -13,28 +13,28 @@ use crate::language::Language;
 use crate::names::Names;
 use crate::rules;
 
-/// What is known of one text.
+/// The analysis of a text.
 pub(crate) struct Analysis {
-    /// The language it is written in.
+    /// The language of the text.
     pub(crate) language: Language,
-    /// Everything that is wrong with it.
+    /// All errors and warnings.
     pub(crate) diagnostics: Diagnostics,
-    /// Its names; on lines with errors those in front of the error.
+    /// The names in the text; on lines with errors only those before the error.
     pub(crate) names: Names,
-    /// The module; `None` for rules, and for a text with syntax errors.
+    /// The module; `None` for rule files, and if the text has syntax errors.
     pub(crate) module: Option<Module>,
-    /// Whether the text itself is without error, whatever is wrong with what it says.
+    /// Whether the text parses. The parsed module may still be invalid.
     pub(crate) reads: bool,
 }
 
-/// A module that was read. Its values have types as far as the verifier found them.
+/// A parsed module. Its values have types as far as the verifier inferred them.
 pub(crate) struct Module {
     pub(crate) graph: Graph,
     pub(crate) map: SourceMap,
 }
 
 impl Analysis {
-    /// What is known of `text`.
+    /// Analyses `text`.
     pub(crate) fn of(session: &Session, hint: Language, text: &str) -> Analysis {
         let language = hint.of_text(text);
         match language {

@@ -1,4 +1,4 @@
-//! What the server tells an editor that it can do.
+//! Server capabilities.
 
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
@@ -10,7 +10,7 @@ use lsp_types::{
 
 use crate::tokens;
 
-/// What the server can do.
+/// Returns the capabilities that the server announces.
 pub(crate) fn capabilities() -> ServerCapabilities {
     let sync = TextDocumentSyncOptions {
         open_close: Some(true),

@@ -1,4 +1,4 @@
-//! What is wrong with a document, as the editor shows it.
+//! Conversion of diagnostics to the protocol.
 
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Uri,
@@ -7,7 +7,7 @@ use mind_diag::{Severity, Span};
 
 use crate::view::View;
 
-/// Everything that is wrong with a document.
+/// Returns all diagnostics of a document.
 pub(crate) fn all(view: View<'_>, uri: &Uri) -> Vec<Diagnostic> {
     let found = &view.analysis.diagnostics;
     let mut shown: Vec<Diagnostic> = found.iter().map(|each| one(view, each, uri)).collect();
@@ -20,8 +20,8 @@ pub(crate) fn all(view: View<'_>, uri: &Uri) -> Vec<Diagnostic> {
     shown
 }
 
-/// A finding with its help below its message, where every editor shows it; its notes and the other places that matter
-/// are related information.
+/// Converts a diagnostic. Its help is appended to the message, because every editor shows it there; notes and secondary
+/// locations are related information.
 pub(crate) fn one(view: View<'_>, found: &mind_diag::Diagnostic, uri: &Uri) -> Diagnostic {
     let mut message = found.message.clone();
     if let Some(label) = &found.label {
@@ -63,7 +63,7 @@ fn bare(view: View<'_>, span: Span, message: String) -> Diagnostic {
     }
 }
 
-/// The place of a span: the first line for the file as a whole, one character where nothing stands.
+/// Converts a span: the first line for the whole file, and one character for an empty span.
 pub(crate) fn range(view: View<'_>, span: Span) -> lsp_types::Range {
     let (text, lines) = (view.text(), &view.document.lines);
     if span.is_file() {

@@ -1,4 +1,4 @@
-//! A document that the editor has open.
+//! Open documents.
 
 use lsp_types::TextDocumentContentChangeEvent;
 use mind_driver::session::Session;
@@ -7,28 +7,28 @@ use crate::analysis::Analysis;
 use crate::language::Language;
 use crate::position::LineIndex;
 
-/// A document and what is known of it.
+/// An open document with its analysis.
 pub(crate) struct Document {
     pub(crate) version: i32,
     pub(crate) text: String,
     pub(crate) lines: LineIndex,
     hint: Language,
-    /// `None` if the text has changed since it was read.
+    /// `None` if the text has changed since it was analysed.
     analysis: Option<Analysis>,
-    /// The last text that read, where this one does not.
+    /// The last version that parsed, if the current one does not.
     good: Option<Good>,
-    /// Whether the editor has not been told yet what is wrong.
+    /// Whether the diagnostics have not been sent to the editor yet.
     unpublished: bool,
 }
 
-/// A text that read, with what was known of it.
+/// A version that parsed, with its analysis.
 pub(crate) struct Good {
     pub(crate) text: String,
     pub(crate) analysis: Analysis,
 }
 
 impl Document {
-    /// A document that was opened.
+    /// Creates a document that was opened.
     pub(crate) fn new(hint: Language, version: i32, text: String) -> Document {
         Document {
             version,
@@ -41,7 +41,7 @@ impl Document {
         }
     }
 
-    /// Makes the editor's changes, in order.
+    /// Applies the editor's changes, in order.
     pub(crate) fn change(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
         self.keep_good();
         for change in changes {
@@ -59,7 +59,7 @@ impl Document {
         self.unpublished = true;
     }
 
-    /// Takes the analysis out of use, and keeps it where its text read.
+    /// Invalidates the analysis, and keeps it as the last good one if its text parsed.
     fn keep_good(&mut self) {
         if let Some(analysis) = self.analysis.take()
             && analysis.reads
@@ -69,7 +69,7 @@ impl Document {
         }
     }
 
-    /// Reads the text, if it has changed.
+    /// Analyses the text, if it has changed.
     pub(crate) fn analyse(&mut self, session: &Session) -> &Analysis {
         let (hint, text) = (self.hint, &self.text);
         let analysis = self
@@ -81,17 +81,17 @@ impl Document {
         analysis
     }
 
-    /// What [`analyse`](Document::analyse) found.
+    /// Returns the result of [`analyse`](Document::analyse).
     pub(crate) fn analysis(&self) -> Option<&Analysis> {
         self.analysis.as_ref()
     }
 
-    /// The last text that read, where this one does not.
+    /// Returns the last version that parsed, if the current one does not.
     pub(crate) fn good(&self) -> Option<&Good> {
         self.good.as_ref()
     }
 
-    /// Whether the editor is still to be told what is wrong; it is then taken as told.
+    /// Returns whether the diagnostics still have to be sent, and marks them as sent.
     pub(crate) fn take_unpublished(&mut self) -> bool {
         std::mem::take(&mut self.unpublished)
     }

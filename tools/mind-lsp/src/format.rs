@@ -1,4 +1,4 @@
-//! Documents in canonical form.
+//! Formatting: documents in canonical form.
 
 use lsp_types::TextEdit;
 use mind_driver::canonical::{Comments, canonical, format_rules};
@@ -6,14 +6,14 @@ use mind_driver::canonical::{Comments, canonical, format_rules};
 use crate::refusal::Refusal;
 use crate::view::View;
 
-/// Why a document is refused that could not be read.
+/// The error for a document that does not parse.
 const BROKEN: &str = "a text with errors has no canonical form";
 
-/// The edits that bring a document into canonical form, comments kept; empty if it is so already.
+/// Returns the edits that bring a document into canonical form, with its comments; empty if it already is canonical.
 ///
 /// # Errors
 ///
-/// A document with errors, a comment that has no place in the canonical form.
+/// The document has errors, or a comment that the canonical form has no position for.
 pub(crate) fn format(view: View<'_>) -> Result<Vec<TextEdit>, Refusal> {
     let Some(format) = view.analysis.language.format() else {
         let text = format_rules(view.text(), Comments::Keep);
@@ -46,7 +46,7 @@ pub(crate) fn format(view: View<'_>) -> Result<Vec<TextEdit>, Refusal> {
     Ok(replaced(view, text))
 }
 
-/// The edit that replaces the whole text by `text`; empty if they are equal.
+/// Returns the edit that replaces the whole text by `text`; empty if they are equal.
 fn replaced(view: View<'_>, text: String) -> Vec<TextEdit> {
     if text == view.text() {
         return Vec::new();

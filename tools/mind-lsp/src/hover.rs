@@ -1,4 +1,4 @@
-//! What stands at a place, in words.
+//! Hover texts.
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use mind_ir::opdef::{AttrDef, OpDef};
@@ -7,11 +7,11 @@ use crate::names::{Found, Kind, Symbol, Thing};
 use crate::rules;
 use crate::view::View;
 
-/// The type of the value at `offset`, the documentation of the op, or whatever else is known there.
+/// Returns the type of the value at `offset`, the documentation of the op, or other information about the name.
 pub(crate) fn hover(view: View<'_>, offset: usize) -> Option<Hover> {
     let at: Vec<&Found> = view.names().at(offset).collect();
     let first = at.first()?;
-    // An opcode of mic@2 is an op and the place of its value.
+    // In mic@2 an opcode is the name of the op and of its value.
     let here = at.iter().filter(|found| found.range == first.range);
     let parts: Vec<String> = here.filter_map(|found| describe(view, found)).collect();
     if parts.is_empty() {
@@ -71,7 +71,7 @@ fn describe_symbol(view: View<'_>, symbol: Symbol) -> Option<String> {
     })
 }
 
-/// How an op is written and what it means: the table entry's own text.
+/// Returns the syntax and the documentation of an op, from its definition.
 pub(crate) fn op(def: &OpDef) -> String {
     let operands = def.all_operands();
     let operands = operands.map(|(operand, repeat)| format!("{}{}", operand.name, repeat.mark()));
@@ -90,7 +90,7 @@ pub(crate) fn op(def: &OpDef) -> String {
     )
 }
 
-/// What an op means: each section of its documentation is a paragraph of its own.
+/// Returns the documentation of an op, with a paragraph per section.
 pub(crate) fn documentation(def: &OpDef) -> String {
     let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
     let doc = lines.join("\n");
@@ -110,7 +110,7 @@ fn attribute(def: &OpDef, attr: &AttrDef) -> String {
     )
 }
 
-/// An attribute with its default.
+/// Returns an attribute with its default.
 fn shown(attr: &AttrDef) -> String {
     match attr.default_text() {
         Some(default) => format!("{}={default}", attr.name),

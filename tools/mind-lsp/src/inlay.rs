@@ -1,4 +1,4 @@
-//! What a text leaves unsaid: the ids of mic@2, and types that are inferred.
+//! Inlay hints: implicit ids of mic@2, and inferred types.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, Range};
 use mind_driver::formats::Format;
@@ -7,8 +7,8 @@ use mind_text::Role;
 use crate::names::{Kind, Symbol};
 use crate::view::View;
 
-/// The hints for the lines of `range`: in mic@2 the id in front of each line that defines a value; behind
-/// a line the type of its value, where none is written.
+/// Returns the hints for the lines of `range`: in mic@2 the id before each line that defines a value, and the type of
+/// the value after a line that does not declare it.
 pub(crate) fn hints(view: View<'_>, range: Range) -> Vec<InlayHint> {
     let format = match view.analysis.language.format() {
         Some(format @ (Format::Mic1 | Format::Mic2 | Format::Core)) => format,
@@ -44,7 +44,7 @@ pub(crate) fn hints(view: View<'_>, range: Range) -> Vec<InlayHint> {
     hints
 }
 
-/// The inferred type of a value whose line writes none.
+/// Returns the inferred type of a value without a declared type.
 fn unwritten(view: View<'_>, symbol: Symbol) -> Option<String> {
     let module = view.analysis.module.as_ref()?;
     let (g, value) = (&module.graph, module.map.value(symbol.number)?);
@@ -55,8 +55,8 @@ fn unwritten(view: View<'_>, symbol: Symbol) -> Option<String> {
     Some(g.types().get(ty).text(g.symbols()))
 }
 
-/// The end of what stands on a line before its comment. No string holds a comment's mark where a type may
-/// be left out.
+/// Returns the end of a line without its comment. Lines on which a type may be omitted have no strings with a comment
+/// mark.
 fn code_end(view: View<'_>, line: std::ops::Range<usize>) -> usize {
     let text = view.word(&line);
     let code = text.split(view.analysis.language.comment()).next();

@@ -1,8 +1,8 @@
-//! The languages, and telling which one a document is written in.
+//! Languages and their detection.
 
 use mind_driver::formats::{FORMATS, Format, detect};
 
-/// A language that the server knows.
+/// A supported language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Language {
     /// A module in a text format.
@@ -11,7 +11,7 @@ pub(crate) enum Language {
     Rules,
 }
 
-/// What editors call the languages.
+/// The language ids of editors.
 const NAMES: &[(&str, Language)] = &[
     ("mind-mic", Language::Module(Format::Mic1)),
     ("mind-mic2", Language::Module(Format::Mic2)),
@@ -21,8 +21,7 @@ const NAMES: &[(&str, Language)] = &[
 ];
 
 impl Language {
-    /// The language of a document that the editor says is of language `id`, by that or by the end of its
-    /// name; mic@1 where neither tells.
+    /// Returns the language of a document by the editor's language id, else by the file extension, else mic@1.
     pub(crate) fn of(id: &str, uri: &str) -> Language {
         let by_id = NAMES.iter().find(|(name, _)| *name == id);
         let found = by_id.map(|(_, language)| *language);
@@ -39,7 +38,7 @@ impl Language {
         row.text().map(Language::Module)
     }
 
-    /// The language of `text`: modules are told apart by their first line, as all tools do.
+    /// Returns the language of `text`: the format of a module is detected from its first line, as in all tools.
     pub(crate) fn of_text(self, text: &str) -> Language {
         match self {
             Language::Module(_) => detect(text).map_or(self, Language::Module),
@@ -47,7 +46,7 @@ impl Language {
         }
     }
 
-    /// The format of a module.
+    /// Returns the format of a module.
     pub(crate) fn format(self) -> Option<Format> {
         match self {
             Language::Module(format) => Some(format),
@@ -55,7 +54,7 @@ impl Language {
         }
     }
 
-    /// What begins a comment.
+    /// Returns the start of a comment.
     pub(crate) fn comment(self) -> &'static str {
         match self {
             Language::Module(Format::Mil | Format::MilPrimer) => "//",

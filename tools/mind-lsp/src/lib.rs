@@ -1,11 +1,11 @@
 //! A language server for mic@1, mic@2, Core text, MIL and rule files.
 //!
-//! [`run`] speaks the Language Server Protocol over standard input and output; [`serve`] over any
-//! connection. One thread handles messages in order; a document is read again when the next request
-//! needs it, or when no message waits.
+//! [`run`] serves the Language Server Protocol over standard input and output; [`serve`] over any connection. One
+//! thread handles messages in order. A changed document is analysed when the next request needs it, or when no message
+//! is pending.
 //!
-//! What a feature shows comes from the readers that the compiler itself uses: their diagnostics, the
-//! names they record while reading ([`mind_text::SourceMap`]), and the verified module.
+//! All features use the parsers of the compiler: their diagnostics, the names that they record
+//! ([`mind_text::SourceMap`]), and the verified module. For example, hover shows the type that the verifier inferred.
 
 mod actions;
 mod analysis;
@@ -33,7 +33,7 @@ pub use server::serve;
 use clap::Command;
 use lsp_server::Connection;
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub fn command() -> Command {
     Command::new("mind-lsp")
         .about("A language server for mic@1, mic@2, Core text, MIL and rule files")
@@ -46,20 +46,20 @@ pub fn command() -> Command {
             "Exit status: 0 after shutdown and exit, 1 when the editor leaves without them, 2 usage.",
         )
         .arg(
-            // Editors that offer several transports say which one they chose.
+            // Editors that support several transports pass the one they use.
             mind_cli::flag("stdio", "the transport, which is the only one"),
         )
         .args(mind_cli::style::args())
 }
 
-/// Serves standard input and output until the editor leaves, and returns the exit code.
+/// Serves standard input and output until the editor exits. Returns the exit code.
 ///
-/// It is 1 when the editor left without asking for shutdown first. Arguments that are wrong, and those that ask for help
-/// or the version, end the call at once.
+/// The exit code is 1 if the editor exits without a shutdown request. Invalid arguments, and those for help or the
+/// version, end the program immediately.
 pub fn run(args: &[String]) -> u8 {
     let named = std::iter::once("mind-lsp").chain(args.iter().map(String::as_str));
     if let Err(shown) = command().try_get_matches_from(named) {
-        // A stream that is closed has no reader.
+        // A write error means that nobody reads the output.
         let _ = shown.print();
         return u8::try_from(shown.exit_code()).unwrap_or(2);
     }

@@ -1,54 +1,54 @@
-//! The names of a document, whatever its language.
+//! Names in a document, independent of its language.
 
 use std::ops::Range;
 
 use mind_ir::opdef::OpDef;
 use mind_text::{Entity, Role, SourceMap};
 
-/// What kind of thing a name declares.
+/// The kind of a declared name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Kind {
     /// A value of a module, or one that a rule matches.
     Value,
-    /// An entry of a table of types.
+    /// An entry of a type table.
     Type,
-    /// An entry of a table of names.
+    /// An entry of a string table.
     Text,
-    /// A dimension.
+    /// A symbolic dimension.
     Dimension,
     /// A function of a program.
     Function,
     /// A rule.
     Rule,
-    /// An attribute, dtype or list of extents that a rule binds.
+    /// An attribute, dtype or shape that a rule binds.
     Binding,
 }
 
-/// A thing that has a name, by its number among those of its kind.
+/// A declared entity, by its number among those of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Symbol {
     pub(crate) kind: Kind,
     pub(crate) number: u64,
 }
 
-/// What a name stands for.
+/// The entity that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Thing {
-    /// Something that the document declares.
+    /// An entity that the document declares.
     Symbol(Symbol),
     /// An op.
     Op(&'static OpDef),
-    /// The attribute of an op, by its position where the op's table entry has it.
+    /// An attribute of an op, by its index in the op's definition if it is declared there.
     Attr(&'static OpDef, Option<usize>),
     /// A dtype.
     DType,
     /// A function or predicate of rule files.
     Call(&'static str),
-    /// A word of the language.
+    /// A keyword of the language.
     Keyword,
 }
 
-/// A name where it stands.
+/// An occurrence of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) range: Range<usize>,
@@ -57,7 +57,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What it declares or reads, if that is something of the document's own.
+    /// Returns the symbol that it declares or refers to, if the document declares it.
     pub(crate) fn symbol(&self) -> Option<Symbol> {
         match self.thing {
             Thing::Symbol(symbol) => Some(symbol),
@@ -65,25 +65,25 @@ impl Found {
         }
     }
 
-    /// Whether it declares what it stands for.
+    /// Returns whether it is a declaration.
     pub(crate) fn declares(&self) -> bool {
         self.role != Role::Reference && self.symbol().is_some()
     }
 }
 
-/// The names of one document in the order of its text.
+/// The names of one document, in text order.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     all: Vec<Found>,
 }
 
 impl Names {
-    /// The names in `all`, which are in the order of the text.
+    /// Creates the names `all`, which must be in text order.
     pub(crate) fn new(all: Vec<Found>) -> Names {
         Names { all }
     }
 
-    /// The names that a reader recorded.
+    /// Returns the names that a parser recorded.
     pub(crate) fn of_map(map: &SourceMap) -> Names {
         let found = map.occurrences().iter().map(|found| {
             let symbol = |kind, number| Thing::Symbol(Symbol { kind, number });
@@ -107,14 +107,14 @@ impl Names {
         Names::new(found.collect())
     }
 
-    /// Every name.
+    /// Returns every name.
     pub(crate) fn all(&self) -> &[Found] {
         &self.all
     }
 
-    /// The names that `offset` is in or at the end of, the last that begins first.
+    /// Returns the names that contain `offset` or end at it, those that begin last first.
     pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = &Found> {
-        /// More names than that never end at one place.
+        /// The maximal number of names that end at one offset.
         const NEAR: usize = 4;
         let end = self
             .all
@@ -123,27 +123,27 @@ impl Names {
         near.filter(move |found| offset <= found.range.end)
     }
 
-    /// The names that begin in `range`.
+    /// Returns the names that begin in `range`.
     pub(crate) fn within(&self, range: &Range<usize>) -> impl Iterator<Item = &Found> {
         let before = |bound: usize| self.all.partition_point(|found| found.range.start < bound);
         let end = before(range.end);
         self.all[before(range.start).min(end)..end].iter()
     }
 
-    /// The entity of the document that `offset` is in, and its name.
+    /// Returns the symbol at `offset`, and its name.
     pub(crate) fn symbol_at(&self, offset: usize) -> Option<(&Found, Symbol)> {
         self.at(offset)
             .find_map(|found| Some((found, found.symbol()?)))
     }
 
-    /// Every name that stands for `symbol`.
+    /// Returns every occurrence of `symbol`.
     pub(crate) fn of(&self, symbol: Symbol) -> impl Iterator<Item = &Found> {
         self.all
             .iter()
             .filter(move |found| found.symbol() == Some(symbol))
     }
 
-    /// Where `symbol` is declared: its first declaration, or its first use where it needs none.
+    /// Returns the first declaration of `symbol`, or its first use if it does not need a declaration.
     pub(crate) fn declaration(&self, symbol: Symbol) -> Option<&Found> {
         self.of(symbol).find(|found| found.declares()).or_else(|| {
             self.of(symbol)

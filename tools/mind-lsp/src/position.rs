@@ -1,25 +1,27 @@
-//! Places in a text, as byte offsets and as the protocol's lines and columns.
+//! Conversion between byte offsets and the protocol's lines and columns.
 
 use std::ops::Range;
 
 use lsp_types::Position;
 
-/// How many bytes apart the places are whose UTF-16 units have been counted.
+/// Distance in bytes of the offsets whose UTF-16 units are cached.
 const STRIDE: usize = 256;
 
-/// Where the lines of a text begin.
+/// Line starts of a text.
 ///
-/// Lines end with `\n`, `\r\n` or `\r`; columns count UTF-16 units from 0. A position takes the same time
-/// wherever it is on its line, however long that is.
+/// Lines end with `
+/// `, `\r
+/// ` or `\r`; columns count UTF-16 units from 0. The time to compute a column does not depend on the length of its
+/// line.
 #[derive(Debug)]
 pub(crate) struct LineIndex {
     starts: Vec<usize>,
-    /// The UTF-16 units before each multiple of [`STRIDE`].
+    /// UTF-16 units before each multiple of [`STRIDE`].
     units: Vec<usize>,
 }
 
 impl LineIndex {
-    /// The lines of `text`.
+    /// Indexes the lines of `text`.
     pub(crate) fn new(text: &str) -> LineIndex {
         let bytes = text.as_bytes();
         let ends = bytes.iter().enumerate().filter(|&(at, &byte)| {
@@ -36,12 +38,12 @@ impl LineIndex {
         }
     }
 
-    /// The line that holds `offset`, from 0.
+    /// Returns the line of `offset`, from 0.
     pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
 
-    /// The bytes of a line without its end; nothing past the last line.
+    /// Returns the byte range of a line without its end; empty after the last line.
     pub(crate) fn line_range(&self, text: &str, line: usize) -> Range<usize> {
         let Some(&start) = self.starts.get(line) else {
             return text.len()..text.len();
@@ -50,8 +52,8 @@ impl LineIndex {
         start..start + text[start..end].trim_end_matches(['\n', '\r']).len()
     }
 
-    /// The offset of `position`: the line's end for a column past it, the text's end for a line past the
-    /// last, the start of a character for a place inside it.
+    /// Returns the offset of `position`. Columns past the end of a line are clamped to it, lines past the end to the
+    /// end of the text, and positions inside a character to its start.
     pub(crate) fn offset(&self, text: &str, position: Position) -> usize {
         let range = self.line_range(text, position.line as usize);
         let mut column = 0;
@@ -64,8 +66,8 @@ impl LineIndex {
         range.end
     }
 
-    /// The position of `offset`; that of the text's end for one past it, that of a character's start for
-    /// one inside it.
+    /// Returns the position of `offset`. Offsets past the end are clamped to the end of the text, and offsets inside a
+    /// character to its start.
     pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -76,13 +78,13 @@ impl LineIndex {
         Position::new(line as u32, column as u32)
     }
 
-    /// How many UTF-16 units of `text` lie before `offset`.
+    /// Returns the UTF-16 units of `text` before `offset`.
     fn units_before(&self, text: &str, offset: usize) -> usize {
         let counted = offset / STRIDE;
         self.units[counted] + utf16_units(&text.as_bytes()[counted * STRIDE..offset])
     }
 
-    /// The positions of both ends of `range`.
+    /// Returns the positions of both ends of `range`.
     pub(crate) fn range(&self, text: &str, range: Range<usize>) -> lsp_types::Range {
         lsp_types::Range {
             start: self.position(text, range.start),
@@ -91,12 +93,12 @@ impl LineIndex {
     }
 }
 
-/// The UTF-16 units of the letters that begin in `bytes`, a part of a text.
+/// Returns the UTF-16 units of the characters that begin in `bytes`, a part of a text.
 fn utf16_units(bytes: &[u8]) -> usize {
     let units = |byte: u8| match byte {
-        // The further bytes of a letter.
+        // Continuation bytes.
         0x80..=0xbf => 0,
-        // A letter of four bytes is a pair.
+        // A character of four bytes is a surrogate pair.
         0xf0.. => 2,
         _ => 1,
     };

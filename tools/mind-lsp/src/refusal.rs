@@ -1,21 +1,21 @@
-//! Requests that are not answered.
+//! Errors of requests.
 
 use lsp_server::ErrorCode;
 
-/// Why a request is not answered, as the editor shows it.
+/// The error of a request, as the editor shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal {
-    /// What kind of refusal it is, in the protocol's numbers.
+    /// The error code of the protocol.
     pub(crate) code: i32,
-    /// The reason, in words.
+    /// The message.
     pub(crate) message: String,
 }
 
-/// The protocol's number for a request that is right but cannot be carried out.
+/// The protocol's code for a valid request that cannot be executed.
 const REQUEST_FAILED: i32 = -32803;
 
 impl Refusal {
-    /// A request that cannot be carried out.
+    /// Returns an error for a request that cannot be executed.
     pub(crate) fn failed(message: impl Into<String>) -> Refusal {
         Refusal {
             code: REQUEST_FAILED,
@@ -23,7 +23,7 @@ impl Refusal {
         }
     }
 
-    /// A request whose parameters are wrong.
+    /// Returns an error for invalid parameters.
     pub(crate) fn invalid(message: impl Into<String>) -> Refusal {
         Refusal {
             code: ErrorCode::InvalidParams as i32,

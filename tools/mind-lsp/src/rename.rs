@@ -1,4 +1,4 @@
-//! Renaming, where a language has names to change.
+//! Renaming, for languages with user-defined names.
 
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 use mind_driver::formats::Format;
@@ -12,11 +12,11 @@ use crate::refusal::Refusal;
 use crate::rules;
 use crate::view::View;
 
-/// What would be renamed at `offset`, and what it is called now.
+/// Returns the range that would be renamed at `offset`, and its current name.
 ///
 /// # Errors
 ///
-/// Nothing there has a name that can be changed.
+/// There is nothing that can be renamed.
 pub(crate) fn prepare(view: View<'_>, offset: usize) -> Result<PrepareRenameResponse, Refusal> {
     let (found, _) = target(view, offset)?;
     Ok(PrepareRenameResponse::RangeWithPlaceholder {
@@ -25,12 +25,11 @@ pub(crate) fn prepare(view: View<'_>, offset: usize) -> Result<PrepareRenameResp
     })
 }
 
-/// The edits that give the thing at `offset` another name.
+/// Returns the edits that rename the entity at `offset`.
 ///
 /// # Errors
 ///
-/// Nothing there has a name that can be changed; a name that the language does not have, or that
-/// something else has.
+/// There is nothing that can be renamed; the name is invalid in the language, or already used.
 pub(crate) fn rename(
     view: View<'_>,
     offset: usize,
@@ -42,16 +41,16 @@ pub(crate) fn rename(
     let wanted = spelled(view.analysis.language, symbol.kind, wanted, now)?;
     let places = places(view, found, symbol);
     if taken(view, symbol, &wanted) {
-        return Err(Refusal::failed(format!("`{wanted}` is taken")));
+        return Err(Refusal::failed(format!("`{wanted}` is already used")));
     }
     let mut renamed = view.text().to_owned();
     for found in places.iter().rev() {
         renamed.replace_range(found.range.clone(), &wanted);
     }
-    // A name may still mean something else to the language, as a keyword does.
+    // A name may still have another meaning in the language, for example as a keyword.
     let after = Analysis::of(view.session, view.analysis.language, &renamed);
     if !after.reads || after.names.all().len() != view.names().all().len() {
-        let message = format!("`{wanted}` would change what the text says");
+        let message = format!("`{wanted}` would change the meaning of the text");
         return Err(Refusal::failed(message));
     }
     let edits = places.into_iter().map(|found| {
@@ -61,10 +60,10 @@ pub(crate) fn rename(
     Ok(workspace_edit(view, uri, edits.collect()))
 }
 
-/// The name at `offset`, if it can be changed.
+/// Returns the name at `offset`, if it can be renamed.
 fn target(view: View<'_>, offset: usize) -> Result<(&Found, Symbol), Refusal> {
     if !view.analysis.reads {
-        let message = "the text has errors, so that not every name in it is known";
+        let message = "fix the errors first: not every name in the text is known";
         return Err(Refusal::failed(message));
     }
     let Some((found, symbol)) = view.names().symbol_at(offset) else {
@@ -88,7 +87,7 @@ fn target(view: View<'_>, offset: usize) -> Result<(&Found, Symbol), Refusal> {
     Err(Refusal::failed(reason))
 }
 
-/// Where the name stands: in mic@2 that of an input stands on its own line alone.
+/// Returns the occurrences to rename. In mic@2 the name of an input occurs only on its own line.
 fn places<'v>(view: View<'v>, found: &'v Found, symbol: Symbol) -> Vec<&'v Found> {
     let is_mic2 = view.analysis.language == Language::Module(Format::Mic2);
     if is_mic2 && symbol.kind == Kind::Value {
@@ -98,11 +97,11 @@ fn places<'v>(view: View<'v>, found: &'v Found, symbol: Symbol) -> Vec<&'v Found
     }
 }
 
-/// `wanted` as the language spells such a name.
+/// Returns `wanted` in the language's spelling of names of this kind.
 ///
 /// # Errors
 ///
-/// It is no such name.
+/// `wanted` is not a valid name.
 fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let numbered = |letter: char| {
         let digits = wanted.strip_prefix(letter).unwrap_or(wanted);
@@ -111,7 +110,7 @@ fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<St
         match number.filter(|_| plain) {
             Some(number) => Ok(format!("{letter}{number}")),
             None => Err(Refusal::failed(format!(
-                "`{wanted}` is no id: those are `{letter}0` to `{letter}{}`",
+                "invalid id `{wanted}`: expected `{letter}0` to `{letter}{}`",
                 i64::MAX
             ))),
         }
@@ -127,7 +126,7 @@ fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<St
                 Ok(wanted.to_owned())
             } else {
                 Err(Refusal::failed(format!(
-                    "`{wanted}` is no name: those are letters, digits and `_`, no digit first"
+                    "invalid name `{wanted}`: expected letters, digits and `_`, not starting with a digit"
                 )))
             }
         }
@@ -142,10 +141,10 @@ fn is_identifier(word: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether something else of the same kind is called `name`.
+/// Returns whether another entity of the same kind is called `name`.
 fn taken(view: View<'_>, symbol: Symbol, name: &str) -> bool {
     view.names().all().iter().any(|found| {
-        // What stands where a value has no name is an opcode.
+        // An implicit occurrence is an opcode, not a name.
         let named = found.symbol().filter(|_| found.role != Role::Implicit);
         let other = named.filter(|other| *other != symbol);
         other.is_some_and(|other| {

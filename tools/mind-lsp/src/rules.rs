@@ -1,4 +1,4 @@
-//! Rule files: their names, from tokens, and what is wrong with them, from the compiler's own check.
+//! Rule files: names from tokens, and diagnostics from the compiler's own checks.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,16 +14,16 @@ use mind_text::Role;
 use crate::names::{Found, Kind, Names, Symbol, Thing};
 use crate::refusal::Refusal;
 
-/// The longest text that is checked as it is typed; checking tries each rule on modules.
+/// The maximal length of a text that is checked while it is typed, because checking tests each rule on modules.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The words that are no names.
+/// The keywords, which cannot be names.
 pub(crate) const KEYWORDS: [&str; 15] = [
     "rule", "fusion", "class", "engine", "phase", "kind", "let", "for", "op", "in", "where", "and",
     "or", "not", "source",
 ];
 
-/// Everything that is wrong with a rule file.
+/// Returns all errors and warnings of a rule file.
 pub(crate) fn diagnostics(registry: &Registry, file: &SourceFile) -> Diagnostics {
     if file.text().len() > MOST_BYTES {
         let message = format!(
@@ -42,7 +42,7 @@ pub(crate) fn diagnostics(registry: &Registry, file: &SourceFile) -> Diagnostics
     }
 }
 
-/// The names in a rule file.
+/// Returns the names in a rule file.
 pub(crate) fn names(registry: &Registry, text: &str) -> Names {
     if text.len() > MOST_BYTES {
         return Names::default();
@@ -55,7 +55,7 @@ pub(crate) fn names(registry: &Registry, text: &str) -> Names {
     Names::new(found)
 }
 
-/// The tokens of each rule; what stands before the first is a rule of its own.
+/// Splits the tokens by rule; those before the first rule are a group of their own.
 fn rules<'t, 's>(tokens: &'t [Token<'s>]) -> impl Iterator<Item = &'t [Token<'s>]> {
     let starts = |at: usize| {
         let word = tokens[at];
@@ -78,7 +78,7 @@ struct Scope<'s> {
     rule: u64,
     /// By mark and name: the number among the names of the rule, and whether it has been declared.
     bound: BTreeMap<(char, &'s str), (u64, bool)>,
-    /// The ops whose parentheses are open; `None` for a call.
+    /// The ops with open parentheses; `None` for a call.
     open: Vec<Option<&'static OpDef>>,
     /// The op whose braces may follow.
     closed: Option<&'static OpDef>,
@@ -181,7 +181,7 @@ impl<'s> Scope<'s> {
         Some((thing, Role::Reference))
     }
 
-    /// A name that the rule binds; the terms declare it where it stands first.
+    /// Returns the binding of a name. Its first occurrence in the terms is its declaration.
     fn name(&mut self, mark: char, text: &'s str, clause: &str) -> Option<(Thing, Role)> {
         let (number, declared) = self.bound.get_mut(&(mark, text))?;
         let declares = clause != "where" && !*declared;
@@ -211,7 +211,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// The mark of a name, from the kind of its token.
+/// Returns the mark of a name, from the kind of its token.
 fn mark(kind: TokenKind) -> Option<char> {
     match kind {
         TokenKind::Value => Some('?'),
@@ -222,9 +222,9 @@ fn mark(kind: TokenKind) -> Option<char> {
     }
 }
 
-/// Whether the word at `at` is an extent of a type, as in `'t[m, 4]`.
+/// Returns whether the word at `at` is an extent of a type, as in `'t[m, 4]`.
 fn in_type(tokens: &[Token<'_>], at: usize) -> bool {
-    /// More tokens than that are in no type.
+    /// The maximal number of tokens of a type.
     const LONGEST: usize = 64;
     for before in (0..at).rev().take(LONGEST) {
         let token = tokens[before];
@@ -241,14 +241,14 @@ fn in_type(tokens: &[Token<'_>], at: usize) -> bool {
     false
 }
 
-/// The function or predicate called `name`.
+/// Returns the function or predicate called `name`.
 fn built_in(name: &str) -> Option<&'static str> {
     built_in_functions()
         .chain(built_in_predicates())
         .find(|own| *own == name)
 }
 
-/// How a function or predicate is called.
+/// Returns the signature of a function or predicate.
 pub(crate) fn call(name: &str) -> Option<String> {
     let params = built_in_params(name)?.iter();
     let params: Vec<&str> = params.map(|param| param.text()).collect();
@@ -260,7 +260,7 @@ pub(crate) fn call(name: &str) -> Option<String> {
     Some(format!("{what} `{name}`: takes {}", params.join("; ")))
 }
 
-/// The rule whose name stands at `offset`, as written.
+/// Returns the source of the rule whose name is at `offset`.
 pub(crate) fn summary(text: &str, offset: usize) -> Option<String> {
     let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
     let lines = text[start..].lines();
@@ -268,11 +268,11 @@ pub(crate) fn summary(text: &str, offset: usize) -> Option<String> {
     Some(format!("```mind\n{}\n```", rule.join("\n")))
 }
 
-/// `wanted` as a name of this kind, with the mark that `now` has.
+/// Returns `wanted` as a name of this kind, with the mark of `now`.
 ///
 /// # Errors
 ///
-/// It is no such name.
+/// `wanted` is not a valid name.
 pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let marks = ["?", "$", "'", ".."];
     let mark = marks.into_iter().find(|mark| now.starts_with(mark));
@@ -283,11 +283,11 @@ pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Ref
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.bytes().all(fits) {
         Ok(format!("{mark}{name}"))
     } else {
-        Err(Refusal::failed(format!("`{wanted}` is no name")))
+        Err(Refusal::failed(format!("invalid name `{wanted}`")))
     }
 }
 
-/// Whether two things of one kind may not share a name: rules never, names within their rule.
+/// Returns whether two entities of one kind must have different names: rules always, other names within their rule.
 pub(crate) fn same_scope(a: Symbol, b: Symbol) -> bool {
     a.kind == Kind::Rule || a.number >> 32 == b.number >> 32
 }

@@ -1,4 +1,4 @@
-//! The loop that takes messages and answers them.
+//! The main loop of the server.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -31,11 +31,11 @@ use crate::{
     actions, complete, diagnostics, format, hover, inlay, rename, signature, symbols, tokens,
 };
 
-/// Serves a connection until the editor leaves.
+/// Serves a connection until the editor exits.
 ///
 /// # Errors
 ///
-/// Messages that break the protocol; an end without the request to shut down.
+/// A message violates the protocol; the editor exits without a shutdown request.
 pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (id, _) = connection.initialize_start()?;
     let about = json!({ "name": "mind-lsp", "version": env!("CARGO_PKG_VERSION") });
@@ -49,7 +49,7 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
         let message = match connection.receiver.try_recv() {
             Ok(message) => message,
             Err(_) => {
-                // Nothing waits, so that there is time to read what has changed.
+                // No message is pending, so there is time to analyse changed documents.
                 server.publish(connection)?;
                 match connection.receiver.recv() {
                     Ok(message) => message,
@@ -80,12 +80,12 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
 
 struct Server {
     session: Session,
-    /// By URI.
+    /// The open documents by URI.
     documents: BTreeMap<String, (Uri, Document)>,
 }
 
 impl Server {
-    /// Takes a notification; one of its own may follow from it.
+    /// Handles a notification. Returns a notification to send, if any.
     fn note(&mut self, note: Notification) -> Option<Notification> {
         match note.method.as_str() {
             DidOpenTextDocument::METHOD => {
@@ -117,7 +117,7 @@ impl Server {
         None
     }
 
-    /// Tells the editor what is wrong with documents that have changed.
+    /// Sends the diagnostics of changed documents.
     fn publish(&mut self, connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
         for (uri, document) in self.documents.values_mut() {
             if !document.take_unpublished() {
@@ -237,7 +237,7 @@ impl Server {
         }
     }
 
-    /// Answers a request of the protocol's method `M`.
+    /// Handles a request of the protocol's method `M`.
     fn on<M: Method>(
         &mut self,
         request: Request,
@@ -249,7 +249,7 @@ impl Server {
         respond(id, params.and_then(|params| run(self, params)))
     }
 
-    /// What the open documents declare under a name like `query`.
+    /// Returns the declarations of open documents that match `query`.
     fn matching(&mut self, query: &str) -> Vec<WorkspaceSymbol> {
         let mut found = Vec::new();
         for (uri, document) in self.documents.values_mut() {
@@ -261,7 +261,7 @@ impl Server {
         found
     }
 
-    /// An open document, read.
+    /// Returns an open document with its analysis.
     fn view(&mut self, uri: &Uri) -> Result<View<'_>, Refusal> {
         let unknown = || Refusal::invalid(format!("no document `{}` is open", uri.as_str()));
         let (_, document) = self.documents.get_mut(uri.as_str()).ok_or_else(unknown)?;
@@ -269,7 +269,7 @@ impl Server {
         view(&self.session, document).ok_or_else(unknown)
     }
 
-    /// An open document, read, and a place in it.
+    /// Returns an open document with its analysis, and an offset in it.
     fn at(&mut self, uri: &Uri, position: Position) -> Result<(View<'_>, usize), Refusal> {
         let view = self.view(uri)?;
         let offset = view.document.lines.offset(view.text(), position);
@@ -293,7 +293,7 @@ fn respond<R: serde::Serialize>(id: RequestId, answer: Result<R, Refusal>) -> Re
     }
 }
 
-/// The parameters of a notification; `None` if they are wrong, as nothing can be answered to it.
+/// Returns the parameters of a notification; `None` if they are invalid, because notifications have no response.
 fn read<P: serde::de::DeserializeOwned>(note: Notification) -> Option<P> {
     serde_json::from_value(note.params).ok()
 }

@@ -1,4 +1,4 @@
-//! Semantic tokens: what each word of a document is.
+//! Semantic tokens.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::names::{Found, Kind, Thing};
 use crate::view::View;
 
-/// The types of tokens, by their number.
+/// The token types, by number.
 pub(crate) const TYPES: [SemanticTokenType; 10] = [
     SemanticTokenType::VARIABLE,
     SemanticTokenType::TYPE,
@@ -23,7 +23,7 @@ pub(crate) const TYPES: [SemanticTokenType; 10] = [
     SemanticTokenType::COMMENT,
 ];
 
-/// The modifiers of tokens, by their bit.
+/// The token modifiers, by bit.
 pub(crate) const MODIFIERS: [SemanticTokenModifier; 1] = [SemanticTokenModifier::DECLARATION];
 
 const NUMBER: u32 = 7;
@@ -34,12 +34,12 @@ const DECLARES: u32 = 1;
 /// A token with its type and modifiers.
 type Token = (Range<usize>, u32, u32);
 
-/// The tokens of a whole document.
+/// Returns the tokens of a whole document.
 pub(crate) fn all(view: View<'_>) -> SemanticTokens {
     encode(view, 0..view.text().len())
 }
 
-/// The tokens of a part of a document, lines as a whole.
+/// Returns the tokens of a part of a document, in whole lines.
 pub(crate) fn within(view: View<'_>, range: lsp_types::Range) -> SemanticTokens {
     let (text, lines) = (view.text(), &view.document.lines);
     let from = lines.line(lines.offset(text, range.start));
@@ -75,12 +75,12 @@ fn encode(view: View<'_>, range: Range<usize>) -> SemanticTokens {
     }
 }
 
-/// The names of a part of the text, with the numbers, strings and comments between them.
+/// Returns the names in a part of the text, with the numbers, strings and comments between them.
 fn tokens(view: View<'_>, range: Range<usize>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut at = range.start;
     for found in view.names().all() {
-        // Of two names at one place, as the opcodes of mic@2 have, the first one is shown.
+        // If two names have the same range, as for opcodes of mic@2, the first one is used.
         if found.range.start < at || found.range.end > range.end || found.range.is_empty() {
             continue;
         }
@@ -98,7 +98,7 @@ fn tokens(view: View<'_>, range: Range<usize>) -> Vec<Token> {
 
 fn token_type(found: &Found) -> u32 {
     match found.thing {
-        // What defines a value without naming it is the op.
+        // An op that defines a value without naming it is shown as the op.
         _ if found.role == Role::Implicit => 3,
         Thing::Symbol(symbol) => match symbol.kind {
             Kind::Value => 0,
@@ -115,7 +115,7 @@ fn token_type(found: &Found) -> u32 {
     }
 }
 
-/// Numbers, strings and comments in a stretch without names.
+/// Appends the numbers, strings and comments in a range without names.
 fn plain(view: View<'_>, range: Range<usize>, tokens: &mut Vec<Token>) {
     let text = &view.text()[range.clone()];
     let bytes = text.as_bytes();
@@ -160,7 +160,7 @@ fn in_line(byte: u8) -> bool {
     !matches!(byte, b'\n' | b'\r')
 }
 
-/// The length of the string that `text` begins with, up to its closing quote or the line's end.
+/// Returns the length of the string at the start of `text`, up to its closing quote or the end of the line.
 fn quoted_len(text: &[u8], escapes: bool) -> usize {
     let mut escaped = false;
     let end = text.iter().enumerate().skip(1).find(|&(_, &byte)| {

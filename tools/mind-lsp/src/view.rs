@@ -1,4 +1,4 @@
-//! What features look at: a document, what is known of it, and the compiler's tables.
+//! The inputs of features: a document, its analysis, and the compiler's session.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, Module};
 use crate::document::Document;
 use crate::names::{Found, Kind, Names, Symbol};
 
-/// A document that has been read.
+/// An analysed document.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'v> {
     pub(crate) session: &'v Session,
@@ -19,27 +19,27 @@ pub(crate) struct View<'v> {
 }
 
 impl<'v> View<'v> {
-    /// The text.
+    /// Returns the text.
     pub(crate) fn text(self) -> &'v str {
         &self.document.text
     }
 
-    /// What stands at `range`.
+    /// Returns the text of `range`.
     pub(crate) fn word(self, range: &Range<usize>) -> &'v str {
         self.text().get(range.clone()).unwrap_or_default()
     }
 
-    /// The names.
+    /// Returns the names.
     pub(crate) fn names(self) -> &'v Names {
         &self.analysis.names
     }
 
-    /// The protocol's form of `range`.
+    /// Converts `range` to the protocol.
     pub(crate) fn range(self, range: Range<usize>) -> lsp_types::Range {
         self.document.lines.range(self.text(), range)
     }
 
-    /// What a name is called in the text: for a value of mic@2 its number, which nothing spells.
+    /// Returns the spelling of a name; for an unnamed value of mic@2, its number.
     pub(crate) fn spelling(self, found: &Found, symbol: Symbol) -> String {
         match found.role {
             Role::Implicit => symbol.number.to_string(),
@@ -47,12 +47,13 @@ impl<'v> View<'v> {
         }
     }
 
-    /// The type of a value, as `f32[4, B]`; none while the text has errors.
+    /// Returns the type of a value, for example `f32[4, B]`; `None` if the text has errors.
     pub(crate) fn value_type(self, symbol: Symbol) -> Option<String> {
         type_text(self.analysis.module.as_ref()?, symbol)
     }
 
-    /// The type that a value had in the last text that read, found by its name. Looks through that text.
+    /// Returns the type of the value with the same name in the last version that parsed. Takes time proportional to
+    /// that text.
     pub(crate) fn earlier_type(self, symbol: Symbol) -> Option<String> {
         let good = self.document.good()?;
         let module = good.analysis.module.as_ref()?;
@@ -71,7 +72,7 @@ impl<'v> View<'v> {
     }
 }
 
-/// The type that the verifier found, else the declared one.
+/// Returns the inferred type, else the declared one.
 fn type_text(module: &Module, symbol: Symbol) -> Option<String> {
     let value = module.map.value(symbol.number)?;
     known_type(&module.graph, value)

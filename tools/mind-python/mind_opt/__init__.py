@@ -1,4 +1,4 @@
-"""A compiler for tensor programs: modules that are read, optimised, run and translated.
+"""A compiler for tensor programs: reads, optimises, runs and translates modules.
 
 >>> import mind_opt as mo
 >>> module = mo.parse("mic@2\\nT0 f32 4\\na x T0\\nr 0\\nr 1\\nO 2")

@@ -1,4 +1,4 @@
-"""Types of the package. `Arr` is an array of numpy if that is installed, else an `Array`."""
+"""Types of the package. `Arr` is a numpy array if numpy is installed, else an `Array`."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Port:
     def shape(self) -> tuple[int | str | None, ...]: ...
 
 class Op:
-    """An op of a module. Values go by the numbers that they have in Core text."""
+    """An op of a module. Values are given by their numbers in Core text."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +75,7 @@ class Body:
     def outputs(self) -> tuple[int, ...]: ...
 
 class Remark:
-    """A rewrite that was made, or a rule that did not act."""
+    """A rewrite, or a rule that did not fire."""
 
     @property
     def pass_name(self) -> str: ...
@@ -89,7 +89,7 @@ class Remark:
     def acted(self) -> bool: ...
 
 class Rules:
-    """Rewrite rules that were checked."""
+    """Checked rewrite rules."""
 
     @property
     def name(self) -> str: ...
@@ -97,7 +97,7 @@ class Rules:
     def text(self) -> str: ...
 
 class RuleVerdict:
-    """What a check found of one direction of a rule."""
+    """The verdict on one direction of a rule."""
 
     @property
     def name(self) -> str: ...
@@ -121,7 +121,7 @@ class RuleVerdict:
 Step = str | Pass | Callable[[Rewriter], None]
 
 class Module:
-    """A module: ops from inputs to outputs. It never changes; what changes a module returns another one."""
+    """A module: ops from inputs to outputs. It is immutable; methods that change a module return a new one."""
 
     @property
     def inputs(self) -> list[Port]: ...
@@ -205,7 +205,7 @@ class BoundExecutable:
     def profile(self, *args: Any, **named: Given) -> Profile: ...
 
 class Report:
-    """What a pipeline does to a module: a page, which a notebook shows, and a few lines as text."""
+    """The effect of a pipeline on a module: a page, which notebooks show, and a few lines of text."""
 
     html: str
     ops: tuple[int, int]
@@ -228,7 +228,7 @@ class StepTime(NamedTuple):
     depth: int
 
 class Profile:
-    """What each step of a compiled module takes: a table as text and in notebooks, and a trace for Perfetto."""
+    """The time of each step of a compiled module: a table as text and in notebooks, and a trace for Perfetto."""
 
     runs: int
     us: float
@@ -239,7 +239,7 @@ class Profile:
     def save(self, path: str | os.PathLike[str]) -> None: ...
 
 class Model:
-    """A model from its files, which generates text or makes vectors of it."""
+    """A model from its files, which generates or embeds text."""
 
     def __new__(
         cls,
@@ -277,7 +277,7 @@ class Model:
     def embed(self, texts: Sequence[str]) -> Arr: ...
 
 class Pass:
-    """A pass: a function that is given a `Rewriter`."""
+    """A pass: a function of a `Rewriter`."""
 
     name: str
     function: Callable[[Rewriter], None]
@@ -320,7 +320,7 @@ class Rewriter:
     def set_outputs(self, values: Iterable[int | Op]) -> None: ...
 
 class Builder:
-    """A module to be: inputs first, then ops, then outputs."""
+    """A module under construction: first inputs, then ops, then outputs."""
 
     def __init__(self) -> None: ...
     def input(self, name: str, type: str) -> int: ...
@@ -362,7 +362,7 @@ class Diagnostic(NamedTuple):
     notes: tuple[str, ...]
 
 class MindError(Exception):
-    """Why a call of this package failed. Its text is what the tools print."""
+    """The base class of errors of this package. Its text is that of the tools."""
 
     message: str
     code: str | None

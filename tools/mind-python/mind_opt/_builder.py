@@ -5,7 +5,7 @@ from ._passes import _id, _statement
 
 
 class Builder:
-    """A module to be: inputs first, then ops, then outputs.
+    """A module under construction: first inputs, then ops, then outputs.
 
     >>> import mind_opt as mo
     >>> b = mo.Builder()
@@ -23,11 +23,11 @@ class Builder:
         self._next = 0
 
     def input(self, name, type):
-        """An array that each run is given, of a type as `f32[B, 784]`; returns its value."""
+        """Adds an input of a type, for example `f32[B, 784]`, and returns its value."""
         return self._port(name, type, False)
 
     def param(self, name, type):
-        """A weight, an array that is bound once; returns its value."""
+        """Adds a weight, an array that is bound once, and returns its value."""
         return self._port(name, type, True)
 
     def _port(self, name, type, is_param):
@@ -40,7 +40,7 @@ class Builder:
         return self._next - 1
 
     def op(self, name, *operands, type=None, **attributes):
-        """An op by its name in Core text, on values; returns the value that it computes."""
+        """Adds an op by its name in Core text, and returns the value that it computes."""
         new = self._next
         self._next += 1
         statement = _statement(name, operands, type, attributes)
@@ -48,10 +48,10 @@ class Builder:
         return new
 
     def output(self, *values):
-        """Makes values the next outputs."""
+        """Appends values to the outputs."""
         self._outputs.extend(_id(value) for value in values)
 
     def build(self):
-        """The module, verified."""
+        """Returns the verified module."""
         edits = [*self._edits, {"outputs": self._outputs}]
         return _native.interface(self._ports).patch(edits)

@@ -1,21 +1,21 @@
-"""Exceptions, and the findings in them."""
+"""Exceptions and their diagnostics."""
 
 from collections import namedtuple
 
 
-# Classes of `typing` would make the import take twice as long.
+# Classes of `typing` would double the import time.
 Place = namedtuple("Place", ["file", "line", "column"])
-Place.__doc__ = """Where something was found. `line` and `column` count from 1, and are None for a whole file."""
+Place.__doc__ = """A source location. `line` and `column` count from 1, and are None for a whole file."""
 
 Diagnostic = namedtuple("Diagnostic", ["severity", "code", "message", "place", "help", "notes"])
-Diagnostic.__doc__ = """A finding about a text or module; `notes` is a tuple of texts."""
+Diagnostic.__doc__ = """A diagnostic about a text or module; `notes` is a tuple of strings."""
 
 
 class MindError(Exception):
-    """Why a call of this package failed. Its text is what the tools print.
+    """The base class of errors of this package. Its text is that of the tools.
 
-    `code` is the stable code of the first error (`E2007`), `place` where it was found, `help` the way out, and
-    `diagnostics` all findings; each is None, or an empty list, where there is none.
+    `code` is the stable code of the first error, for example `E2007`, `place` its location, `help` its help, and
+    `diagnostics` has all diagnostics; each is None, or an empty list, if there is none.
     """
 
     def __init__(self, message, code=None, place=None, help=None, diagnostics=None):
@@ -37,7 +37,7 @@ class MindError(Exception):
 
 
 class RejectedError(MindError, ValueError):
-    """A module, rule file, pipeline or type was refused."""
+    """A module, rule file, pipeline or type is invalid."""
 
 
 class FileError(MindError, OSError):
@@ -45,31 +45,31 @@ class FileError(MindError, OSError):
 
 
 class FileNotFound(FileError, FileNotFoundError):
-    """A file that is not there."""
+    """A file does not exist."""
 
 
 class OpError(MindError, ValueError):
-    """Operands or attributes that an op does not take."""
+    """Operands or attributes are invalid for an op."""
 
 
 class CompileError(MindError, RuntimeError):
-    """A module that cannot be compiled, for these extents or for any."""
+    """A module cannot be compiled, for these extents or for any."""
 
 
 class ArrayError(MindError, ValueError):
-    """Arrays that are missing or do not fit."""
+    """Arrays are missing or do not fit."""
 
 
 class RunError(MindError, RuntimeError):
-    """A run that stopped: an index out of bounds, an integer division without result, no memory."""
+    """A run failed: an index out of bounds, an integer division by 0 or overflow, out of memory."""
 
 
 class PatchError(MindError, ValueError):
-    """Edits that cannot be made; the module is as it was."""
+    """Edits cannot be applied; the module is unchanged."""
 
 
 class ModelError(MindError, RuntimeError):
-    """A model that cannot be used, made or run."""
+    """A model cannot be used, compiled or run."""
 
 
 class VersionError(MindError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Functions of JAX, exported and read."""
+"""Import of JAX functions."""
 
 import re
 
@@ -6,11 +6,11 @@ from . import _native
 
 
 def from_jax(fn, *args, dims=None):
-    """The module of a function of JAX for arguments like these. It needs the package `jax`.
+    """Returns the module of a JAX function for arguments of these types. It needs the package `jax`.
 
-    An argument is an array, a `jax.ShapeDtypeStruct` or the text of a type as `"f32[batch, 4]"`, or a list or dict of
-    such. Dimensions of one name have one extent; `dims` gives names extents. Inputs are called as JAX calls them, and
-    arrays that the function uses without being given them are constants.
+    An argument is an array, a `jax.ShapeDtypeStruct`, a type as text, for example `"f32[batch, 4]"`, or a list or dict of
+    these. Dimensions of the same name have the same extent, which `dims` may fix. Inputs have the names of JAX, and captured
+    arrays become constants.
     """
     import jax
     from jax import export
@@ -24,7 +24,7 @@ def from_jax(fn, *args, dims=None):
             return jax.ShapeDtypeStruct(jax.numpy.shape(own), jax.dtypes.result_type(own))
         found = re.fullmatch(r"\s*(bool|(?:bf|f|i|u)\d+)\s*\[([^\]]*)\]\s*", own)
         if not found:
-            raise ValueError(f"`{own}` is no type; one is written `f32[batch, 4]`")
+            raise ValueError(f"`{own}` is not a type: expected one like `f32[batch, 4]`")
         dtype = re.sub(r"^[a-z]+(?=\d)", lambda kind: _KINDS[kind[0]], found[1])
         return jax.ShapeDtypeStruct(export.symbolic_shape(found[2], scope=scope), dtype)
 

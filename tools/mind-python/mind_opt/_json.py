@@ -1,16 +1,16 @@
-"""Edits as JSON, with the values that Python programs have at hand."""
+"""Conversion of edits with Python values to JSON."""
 
 
 def dumps(edits):
-    """The JSON text of edits: arrays are nested lists, and what JSON has no number for is text, as docs/patching.md says."""
-    # Importing the package imports no more than it needs.
+    """Returns the JSON text of edits: arrays are nested lists, and NaN and infinities are strings, as in docs/patching.md."""
+    # Imported here, so that importing the package stays fast.
     import json
 
     return json.dumps(_plain(edits), allow_nan=False)
 
 
 def type_of(data):
-    """The type of an array, as text; None for what has no dtype."""
+    """Returns the type of an array as text; None if the object has no dtype."""
     if not hasattr(data, "dtype") or not hasattr(data, "shape"):
         return None
     name = str(data.dtype).rpartition(".")[2]
@@ -36,7 +36,7 @@ def _plain(value):
     if isinstance(value, (list, tuple)):
         return [_plain(own) for own in value]
     if hasattr(value, "tolist"):
-        # Arrays and scalars of numpy, tensors of other libraries.
+        # Numpy arrays and scalars, and tensors of other libraries.
         return _plain(value.tolist())
     if hasattr(value, "__float__"):
         # Scalars of ml_dtypes.

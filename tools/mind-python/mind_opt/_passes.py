@@ -7,12 +7,12 @@ from ._json import type_of
 
 
 class Pass:
-    """A pass: a function that is given a `Rewriter`. It runs alone, `p(module)`, or in `Module.run_passes`.
+    """A pass: a function of a `Rewriter`. It can be called as `p(module)`, or used in `Module.run_passes`.
 
     >>> import mind_opt as mo
     >>> @mo.Pass
     ... def neg_neg(rewriter):
-    ...     "Two negations are none."
+    ...     "Removes pairs of negations."
     ...     for op in rewriter.ops:
     ...         inner = rewriter.defining(op.operands[0]) if op.name == "Neg" else None
     ...         if inner is not None and inner.name == "Neg":
@@ -25,7 +25,7 @@ class Pass:
         self.__doc__ = function.__doc__
 
     def __call__(self, module):
-        """The module after the pass."""
+        """Returns the module after the pass."""
         return module.run_passes(self)
 
     def __repr__(self):
@@ -33,9 +33,9 @@ class Pass:
 
 
 class Rewriter:
-    """The ops of a module, and edits of them. All edits are made when the pass ends, or none if one of them is refused.
+    """The ops of a module, and edits of them. Edits are applied when the pass ends; if one is invalid, none is applied.
 
-    Values go by the numbers that they have in Core text; an op stands for the value that it computes.
+    Values are given by their numbers in Core text; an op can be given instead of its result.
     """
 
     def __init__(self, module):
@@ -48,22 +48,22 @@ class Rewriter:
 
     @property
     def ops(self):
-        """The ops of the module as it was when the pass began, in order."""
+        """The ops of the module before the pass, in order."""
         return self._ops
 
     @property
     def outputs(self):
-        """The values that are the outputs."""
+        """The output values."""
         return self.module.output_ids
 
     def defining(self, value):
-        """The op that computes a value; None for a value of a body."""
+        """Returns the op that computes a value; None for a value of a body."""
         if self._by_id is None:
             self._by_id = {result: op for op in self._ops for result in op.results}
         return self._by_id.get(_id(value))
 
     def users(self, value):
-        """The ops that read a value, in order, each once."""
+        """Returns the ops that read a value, in order, each once."""
         if self._users is None:
             self._users = {}
             for op in self._ops:
@@ -72,7 +72,7 @@ class Rewriter:
         return self._users.get(_id(value), [])
 
     def insert(self, name, operands, *, before=None, after=None, type=None, **attributes):
-        """Makes an op, at the end unless a place is given, and returns the value that it computes."""
+        """Inserts an op, by default at the end, and returns the value that it computes."""
         if before is not None and after is not None:
             raise TypeError("an op goes before another one or after it, not both")
         new = self._fresh()
@@ -85,24 +85,24 @@ class Rewriter:
         return new
 
     def replace(self, op, name, operands, *, type=None, **attributes):
-        """Lets another op compute a value, which keeps its number and its readers."""
+        """Replaces an op by another one. The value keeps its number and its uses."""
         statement = _statement(name, operands, type, attributes)
         self.edits.append({"replace": _id(op), "with": statement})
 
     def erase(self, op, instead=None):
-        """Removes an op. What read it reads `instead`; without that, nothing may read it any more."""
+        """Removes an op. Its uses are replaced by `instead`; without that, it must be unused."""
         edit = {"delete": _id(op)}
         if instead is not None:
             edit["instead"] = _id(instead)
         self.edits.append(edit)
 
     def set(self, op, **attributes):
-        """Gives attributes of an op other values."""
+        """Sets attributes of an op."""
         for name, value in attributes.items():
             self.edits.append({"set": _id(op), "attribute": name, "to": value})
 
     def set_outputs(self, values):
-        """Makes these values the outputs."""
+        """Sets the outputs."""
         self.edits.append({"outputs": [_id(value) for value in values]})
 
     def _fresh(self):
@@ -113,7 +113,7 @@ class Rewriter:
 
 
 def edits(module, function):
-    """The name of a pass and the edits that it asks for."""
+    """Returns the name of a pass and its edits of a module."""
     name = getattr(function, "name", None) or getattr(function, "__name__", repr(function))
     rewriter = Rewriter(module)
     getattr(function, "function", function)(rewriter)

@@ -1,7 +1,7 @@
-"""Modules and executables out of pickles.
+"""Unpickling of modules and executables.
 
-A pickle holds the module as text and what it was compiled for, so that any machine compiles it anew. Texts are those of
-one version of the package.
+A pickle contains the module as text and its compile options, so that it can be compiled again on any machine. It can be read
+only by the same version of the package, because the text may change between versions.
 """
 
 from . import _native
@@ -17,17 +17,17 @@ def _check(version):
 
 
 def module(version, text, names):
-    """The module of a pickle."""
+    """Returns the module of a pickle."""
     _check(version)
     return _native.restore(text, names)
 
 
 def executable(version, text, names, threads, isa):
-    """The executable of a pickle, compiled for this machine."""
+    """Returns the executable of a pickle, compiled for this machine."""
     _check(version)
     return _native.restore(text, names).compile(threads, isa)
 
 
 def bound(executable, weights):
-    """The executable of a pickle with its weights."""
+    """Returns the executable of a pickle with its weights."""
     return executable.bind(weights)

@@ -1,4 +1,4 @@
-"""What the steps of a compiled module take."""
+"""Profiles of compiled modules."""
 
 import html
 import os
@@ -6,33 +6,33 @@ from typing import NamedTuple
 
 
 class StepTime(NamedTuple):
-    """A step of a compiled module, and what it takes in one run of the module."""
+    """A step of a compiled module, with its time in one run of the module."""
 
     kind: str
-    """The kind of the kernel, or the op that runs by its definition."""
+    """The kind of the kernel, or the name of an op without a kernel."""
     ops: tuple
-    """The ops that it computes, each a name, a line and a column; the last two may be `None`."""
+    """The ops that it computes, each as name, line and column; the last two may be `None`."""
     us: float
-    """Microseconds."""
+    """Time in microseconds."""
     share: float
-    """The share of the time of all steps."""
+    """Fraction of the time of all steps."""
     gflop_per_s: float | None
-    """Thousand million operations of products a second; `None` of what computes none."""
+    """GFLOP/s of matrix products; `None` for steps without any."""
     gb_per_s: float
-    """Thousand million bytes a second."""
+    """GB/s read and written."""
     limit: float | None
-    """The share of the time that a perfect run would take."""
+    """The time of an ideal run as a fraction of the measured time."""
     bound_by: str | None
-    """What bounds that one: `peak` or `memory`."""
+    """The limit of an ideal run: `peak` or `memory`."""
     depth: int
-    """How deep in regions of control flow it is."""
+    """Nesting depth in control flow."""
 
 
 class Profile:
-    """What each step of a compiled module takes: a table as text and in notebooks, and a trace for Perfetto."""
+    """The time of each step of a compiled module: a table as text and in notebooks, and a trace for Perfetto."""
 
     def __init__(self, measured, trace):
-        # Importing the package imports no more than it needs.
+        # Imported here, so that importing the package stays fast.
         import json
 
         own = json.loads(measured)
@@ -45,7 +45,7 @@ class Profile:
         self.steps = sorted((_step(step, all_us) for step in own["steps"]), key=lambda step: -step.us)
 
     def save(self, path):
-        """Writes each run of each step as a trace, which https://ui.perfetto.dev shows."""
+        """Writes a trace of all runs of all steps, for https://ui.perfetto.dev."""
         with open(os.fspath(path), "w", encoding="utf-8") as file:
             file.write(self._trace)
 

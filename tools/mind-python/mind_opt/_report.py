@@ -1,4 +1,4 @@
-"""What a pipeline does to a module."""
+"""Reports of pipelines."""
 
 import html
 import os
@@ -6,7 +6,7 @@ from collections import Counter
 
 
 class Report:
-    """What a pipeline does to a module: a page, which a notebook shows, and a few lines as text."""
+    """The effect of a pipeline on a module: a page, which notebooks show, and a few lines of text."""
 
     def __init__(self, page, ops, passes, rewrites):
         self.html = page

@@ -1,15 +1,15 @@
-"""Rows through a module, a batch at a time. Rows are the first dimension of every input and of every output."""
+"""Batched evaluation of a module. Rows are the first dimension of every input and output."""
 
 import threading
 
 from ._errors import ArrayError, RejectedError
 
-# The most rows that are compared with a batch of them.
+# The maximal number of rows that are also run one by one and compared with a batch.
 _CHECKED = 16
 
 
 class Runner:
-    """A module that is compiled when it first has rows, for the processor that it is on."""
+    """A module that is compiled at its first batch, for the processor that it runs on."""
 
     def __init__(self, module, weights=None, isa=None):
         self.module, self.weights, self.isa = module, weights or {}, isa
@@ -20,10 +20,10 @@ class Runner:
         return Runner, (self.module, self.weights, self.isa)
 
     def __call__(self, arrays):
-        """The outputs for a batch, by name."""
+        """Returns the outputs for a batch, by name."""
         with self.lock:
             if self.run is None:
-                # One thread: a machine has as many workers as processors.
+                # One thread, because a machine has as many workers as processors.
                 compiled = self.module.compile(threads=1, isa=self.isa)
                 self.run = (compiled.bind(self.weights) if self.weights else compiled).run
         count = rows_of(arrays)
@@ -34,9 +34,10 @@ class Runner:
         return outputs
 
     def check(self, arrays):
-        """Raises `RejectedError` unless a batch has the outputs of its rows, for these arrays and for arrays near them.
+        """Raises `RejectedError` unless a batch has the outputs of its separate rows, for these arrays and for scaled ones.
 
-        A mean over the batch is one of equal rows too, so the second time each row of floats has another factor.
+        The second time each row of floats is scaled by another factor, because with equal rows a mean over the batch is not
+        detected.
         """
         arrays = {name: array[:_CHECKED] for name, array in arrays.items()}
         for batch in (arrays, _scaled(arrays)):
@@ -49,7 +50,7 @@ class Runner:
 
 
 def check_module(module, names):
-    """Raises an exception unless `module` takes arrays of these names and gives rows."""
+    """Raises an exception unless `module` has inputs of these names and all outputs have rows."""
     known = [port.name for port in [*module.inputs, *module.params]]
     for name in names:
         if name not in known:
@@ -73,7 +74,7 @@ def check_module(module, names):
 
 
 def rows_of(arrays):
-    """How many rows there are, which all arrays agree in."""
+    """Returns the number of rows, which must be the same for all arrays."""
     count, first = None, None
     for name, array in arrays.items():
         if len(array.shape) == 0:

@@ -9,8 +9,8 @@ TOOLS = ["mind-fmt", "mind-lsp", "mind-opt", "mind-reduce", "mind-run", "mind-tr
 
 
 def run(tool, args):
-    """Runs a tool with the streams of this process, and returns its exit code."""
-    # The tools are interrupted as any program is, and clean up after themselves.
+    """Runs a tool on the streams of this process, and returns its exit code."""
+    # Restores the default interrupt handling, because the tools clean up after themselves.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.run_tool(tool, args, [sys.executable, "-m", "mind_opt", tool])
 

@@ -1,7 +1,7 @@
-"""Graphs of PyTorch as ONNX, by the exporter of `torch.jit.trace` graphs.
+"""Export of PyTorch graphs to ONNX, with the exporter of `torch.jit.trace` graphs.
 
-That exporter translates some operators to something else: `floor_divide` to a truncating division, `index_add` to a scatter
-that drops duplicates. Only operators that were compared with eager mode are exported: those of `_torch_ops.OPERATORS`.
+That exporter translates some operators incorrectly, for example `floor_divide` to a truncating division and `index_add` to a
+scatter that drops duplicates. Therefore only operators that were compared with eager mode are exported: `_torch_ops.OPERATORS`.
 """
 
 import io
@@ -12,7 +12,7 @@ import torch
 from ._torch_ops import OPERATORS
 from ._torch_probe import Refused
 
-# What a trace holds besides operators: constants, lists, tuples, and numbers that are sizes.
+# Nodes of a trace that are not operators: constants, lists, tuples, and sizes.
 _STRUCTURE = {
     "aten::Bool",
     "aten::Float",
@@ -33,11 +33,11 @@ _STRUCTURE = {
 
 
 class Lifted(torch.nn.Module):
-    """A graph as a function of its inputs and of the tensors that it holds."""
+    """A graph as a function of its inputs and of its own tensors."""
 
     def __init__(self, graph, numbers=None):
         super().__init__()
-        # Not a submodule: a trace would make its tensors constants.
+        # Not a submodule, because a trace would make its tensors constants.
         self.run = [_Interpreter(graph)]
         self.numbers = numbers or {}
 
@@ -51,7 +51,7 @@ class Lifted(torch.nn.Module):
 
 
 class _Interpreter(torch.fx.Interpreter):
-    """Runs a graph whose own tensors are given."""
+    """Runs a graph with its own tensors passed as arguments."""
 
     def __init__(self, graph):
         super().__init__(graph, garbage_collect_values=True)
@@ -66,12 +66,12 @@ class _Interpreter(torch.fx.Interpreter):
 
 
 def held(graph):
-    """The names of the tensors that a graph holds."""
+    """Returns the names of a graph's own tensors."""
     return list(dict.fromkeys(node.target for node in graph.graph.nodes if node.op == "get_attr"))
 
 
 def export(function, tensors):
-    """The bytes of an ONNX model whose inputs are `input_0`, `input_1` and so on.
+    """Returns the bytes of an ONNX model whose inputs are `input_0`, `input_1` and so on.
 
     Raises `Refused` for an operator that was not compared with eager mode.
     """
@@ -89,7 +89,7 @@ def export(function, tensors):
 
 
 def uses(graph):
-    """The operators of a trace, each as its key in `OPERATORS` and the dtypes of its operands."""
+    """Returns the operators of a trace, each as its key in `OPERATORS` and the dtypes of its operands."""
     for node in graph.nodes():
         kind = node.kind()
         if kind in _STRUCTURE:
@@ -102,7 +102,7 @@ def uses(graph):
 
 
 def _dtypes(node):
-    """The dtypes of the operands of a node, those of lists included, and constants left out."""
+    """Returns the dtypes of the operands of a node, including elements of lists and without constants."""
     found = set()
     for value in node.inputs():
         owner = value.node()

@@ -1,7 +1,7 @@
-"""What a graph of PyTorch does besides computing its outputs, found by running it once on copies of its inputs.
+"""Detection of side effects of a PyTorch graph, by running it once on copies of its inputs.
 
-The compiled program is a function: its outputs are new arrays that follow from its inputs. A graph is one too unless it writes
-to what it was given, draws random numbers, returns views of its inputs, or reads values of tensors while it runs.
+The compiled program is a pure function of its inputs that returns new arrays. A graph is one too unless it writes to its inputs,
+draws random numbers, returns views of its inputs, or reads values of tensors while it runs.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-# These update running statistics, and their schemas do not say so.
+# These operators update running statistics, although their schemas do not declare it.
 _UNDECLARED = {
     "aten::native_batch_norm": ("running_mean", "running_var"),
     "aten::cudnn_batch_norm": ("running_mean", "running_var"),
@@ -31,7 +31,7 @@ def probe(function, tensors, names):
     with watch:
         outputs = function(*copies)
     for copy, own, name in zip(copies, tensors, names):
-        # An operator may write without saying so.
+        # An operator may write without declaring it.
         if not _same_bits(copy, own):
             raise Refused(f"it changes {name}")
     outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
@@ -40,7 +40,7 @@ def probe(function, tensors, names):
 
 
 def _copies(tensors):
-    """Copies of tensors that share memory where the tensors do."""
+    """Returns copies of tensors that share memory if the tensors do."""
     storages, copies = {}, []
     for own in tensors:
         storage = own.untyped_storage()
@@ -77,12 +77,12 @@ def _check_outputs(outputs, watch):
 
 
 class _Watch(TorchDispatchMode):
-    """Refuses operators that the exported graph would not repeat."""
+    """Refuses operators with effects that the exported graph would not reproduce."""
 
     def __init__(self, outer):
         super().__init__()
         self.outer = outer
-        # Storages of intermediate results with views. The references keep addresses from being used again.
+        # Storages of intermediate results with views. The references prevent reuse of their addresses.
         self.viewed = {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
@@ -125,7 +125,7 @@ class _Watch(TorchDispatchMode):
 
 
 def _arguments(schema, args, kwargs):
-    """The arguments of a schema with their values."""
+    """Yields the arguments of a schema with their values."""
     for at, argument in enumerate(schema.arguments):
         if at < len(args) and not argument.kwarg_only:
             yield argument, args[at]
@@ -134,13 +134,13 @@ def _arguments(schema, args, kwargs):
 
 
 def _drops_nothing(function, args, kwargs):
-    """Whether an operator has dropout of nothing: attention has the tag of those that draw numbers in any case."""
+    """Returns whether an operator has a dropout of 0, because attention has the random tag even then."""
     given = [value for own, value in _arguments(function._schema, args, kwargs) if own.name == "dropout_p"]
     return any(own.name == "dropout_p" for own in function._schema.arguments) and not any(given)
 
 
 def _is_by_numbers(function, args, kwargs):
-    """Whether an operator indexes by numbers: the shape follows from values where it does by truth values."""
+    """Returns whether an operator indexes by integers. Only boolean masks give data-dependent shapes."""
     given = [value for own, value in _arguments(function._schema, args, kwargs) if own.name == "indices"]
     indices = [own for own in tree_leaves(given) if isinstance(own, torch.Tensor)]
     is_index = function._schema.name == "aten::index"
@@ -148,11 +148,11 @@ def _is_by_numbers(function, args, kwargs):
 
 
 def _trains(schema, args, kwargs):
-    """Whether a batch normalisation updates its statistics."""
+    """Returns whether a batch normalisation updates its statistics."""
     return any(value for argument, value in _arguments(schema, args, kwargs) if argument.name in ("training", "train"))
 
 
-# How far outputs may be from those of eager mode: as a share of each element, and of the largest one.
+# Tolerances relative to each element of eager mode, and relative to the largest one.
 _TOLERANCES = {
     torch.float64: (1e-9, 1e-10),
     torch.float32: (1e-4, 2e-5),
@@ -162,9 +162,9 @@ _TOLERANCES = {
 
 
 def check_close(name, found, expected):
-    """Raises `Refused` for a result that is not what eager mode computes.
+    """Raises `Refused` for a result that differs from that of eager mode.
 
-    Floats may differ by rounding, because sums are added up in another order; everything else may not.
+    Floats may differ by rounding, because sums have another order; other dtypes must be equal.
     """
     if found.dtype != expected.dtype or found.size() != expected.size():
         shapes = f"{found.dtype}{list(found.size())}, and {expected.dtype}{list(expected.size())} in eager mode"

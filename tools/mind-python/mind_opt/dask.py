@@ -1,4 +1,4 @@
-"""Rows through a module on the workers of Dask, which needs the package `distributed`.
+"""Batched evaluation of a module on the workers of Dask, which needs the package `distributed`.
 
 >>> from distributed import Client, LocalCluster
 >>> from mind_opt.dask import map_rows
@@ -13,13 +13,14 @@ from ._rows import Runner, check_module, rows_of
 
 
 def map_rows(client, module, arrays, size=64, *, retries=3, isa=None, progress=None):
-    """The outputs for rows, which are the first dimension of each array, in their order, from batches of `size` rows.
+    """Returns the outputs for the rows of `arrays` (their first dimension) in order, computed in batches of `size` rows.
 
-    Arrays of weights of the module are bound once and not cut. The module goes to each worker once. A batch of a worker that
-    dies, or that fails, is run again up to `retries` times, with the same bits. `progress` is called with the number of rows
-    that are done, and of all.
+    Arrays for weights of the module are bound once and not split. The module is sent to each worker once. A batch that fails, or
+    whose worker dies, is run again up to `retries` times, with the same bits. `progress` is called with the number of finished
+    rows and of all rows.
 
-    Raises `RejectedError` for a module whose output for a row depends on other rows: the first rows are run as a batch and alone.
+    Raises `RejectedError` if the output for a row depends on other rows, which is tested by running the first rows as a batch and
+    separately.
     """
     import numpy
     from distributed import as_completed
@@ -33,7 +34,7 @@ def map_rows(client, module, arrays, size=64, *, retries=3, isa=None, progress=N
     weights = {port.name: arrays[port.name] for port in module.params}
     arrays = {port.name: numpy.asarray(arrays[port.name]) for port in module.inputs}
     count = rows_of(arrays)
-    # A result of a task, so that Dask makes it again where the workers that have it are lost.
+    # The result of a task, so that Dask recomputes it if the workers that have it are lost.
     runner = client.submit(Runner, module, weights, isa, retries=retries, pure=False)
     if count > 1:
         first = {name: array[: max(size, 2)] for name, array in arrays.items()}

@@ -1,4 +1,4 @@
-"""Rows through a module on the workers of Dask."""
+"""Batched evaluation of a module on the workers of Dask."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, SupportsIndex

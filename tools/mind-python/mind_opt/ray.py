@@ -1,21 +1,21 @@
-"""Rows of Ray Data through a module.
+"""Batched evaluation of a module on Ray Data.
 
 >>> import ray
 >>> from mind_opt.ray import map_rows
 >>> classes = map_rows(ray.data.from_numpy(rows), module, {"image": "data"}, concurrency=2)
 
-`Rows` is the class of the actors, for `map_batches`: each compiles the module once, for the processor that it is on. Ray shows the
-progress; a batch of an actor that dies is run again, with the same bits.
+`Rows` is the class of the actors, for `map_batches`: each compiles the module once, for the processor that it runs on. Ray shows
+the progress; a batch of an actor that dies is run again, with the same bits.
 """
 
 from ._rows import Runner, check_module, rows_of
 
 
 class Rows:
-    """What an actor runs: batches get a column for each output of `module`.
+    """The function of an actor, which adds a column for each output of `module` to a batch.
 
-    `columns` says which column is which input; one of the same name is, if it is not given. `keep` is for columns that
-    stay. Ray passes batches on in the order in which they are done, unless `preserve_order` is set, as `map_rows` does.
+    `columns` maps inputs to columns; by default they have the same names. `keep` lists columns that are kept. Ray passes
+    batches on in the order in which they finish, unless `preserve_order` is set, as by `map_rows`.
     """
 
     def __init__(self, module, columns=None, *, keep=(), isa=None):
@@ -37,11 +37,11 @@ class Rows:
 
 
 def map_rows(dataset, module, columns=None, size=64, *, keep=(), isa=None, concurrency=1, **options):
-    """The dataset of outputs for the rows of a dataset, in their order, from batches of `size` rows.
+    """Returns the dataset of outputs for the rows of a dataset, in their order, computed in batches of `size` rows.
 
     `concurrency` is the number of actors, and `options` are others of `map_batches`.
     """
-    # Without this, blocks come in the order in which they are done.
+    # By default, blocks come in the order in which they finish.
     dataset.context.execution_options.preserve_order = True
     return dataset.map_batches(
         Rows,

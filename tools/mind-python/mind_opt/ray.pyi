@@ -1,4 +1,4 @@
-"""Rows of Ray Data through a module."""
+"""Batched evaluation of a module on Ray Data."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -6,7 +6,7 @@ from typing import Any, Literal
 from . import Arr, Module
 
 class Rows:
-    """What an actor runs: batches get a column for each output of `module`."""
+    """The function of an actor, which adds a column for each output of `module` to a batch."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """`torch.compile(model, backend="mind")`: graphs of PyTorch, through its ONNX exporter, which needs the package `onnx`.
 
-A graph runs in eager mode, with a warning that says why, if it is not a function of its inputs (it writes to an input, a buffer or
-an attribute, draws random numbers, returns a view of an input), if it needs gradients, if one of its operators was not compared with
-eager mode, or if its first outputs differ from those of eager mode.
+A graph runs in eager mode, with a warning that gives the reason, if it is not a function of its inputs (it writes to an input, a
+buffer or an attribute, draws random numbers, or returns a view of an input), if it needs gradients, if one of its operators was not
+compared with eager mode, or if its first outputs differ from those of eager mode.
 """
 
 import threading
@@ -11,17 +11,17 @@ import warnings
 from . import _native
 from ._errors import MindError
 
-# Layouts of inputs for which one graph of symbolic sizes is compiled.
+# The maximal number of input layouts for which a graph with symbolic sizes is compiled.
 _MOST_LAYOUTS = 8
 
 
 def backend(graph, inputs):
-    """The function that runs a graph of PyTorch: the contract of backends of `torch.compile`."""
+    """Returns the function that runs a PyTorch graph, as `torch.compile` requires of backends."""
     return _Graph(graph)
 
 
 class _Graph:
-    """A graph, compiled for the inputs of its first call, and for other layouts where its sizes are symbols."""
+    """A graph that is compiled for the inputs of its first call, and for other layouts if it has symbolic sizes."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -39,13 +39,13 @@ class _Graph:
         return program(*inputs)
 
     def compiled(self, inputs):
-        """The function for inputs of one layout: a program, or the graph itself."""
+        """Returns the function for inputs of one layout: a program, or the graph itself."""
         try:
             if len(self.programs) >= _MOST_LAYOUTS:
                 raise TypeError(f"it was compiled for {_MOST_LAYOUTS} layouts of inputs already")
             import torch
 
-            # Running the graph to look at it draws no numbers of the caller's.
+            # Probing the graph must not advance the caller's random number generator.
             with torch.random.fork_rng(devices=[]):
                 return _Program(self.graph, inputs)
         except Exception as reason:
@@ -59,22 +59,22 @@ def _warn(reason):
 
 
 def _layout(inputs):
-    """The key of a program. A graph without symbols has one: PyTorch compiles it anew for other sizes and strides."""
+    """Returns the key of a program. A graph without symbols has only one, because PyTorch recompiles it for other layouts."""
     if all(hasattr(own, "shape") for own in inputs):
         return None
     return tuple((own.shape, own.stride()) if hasattr(own, "shape") else own for own in inputs)
 
 
 class _Program:
-    """A graph that computes what eager mode does.
+    """A compiled graph with the results of eager mode.
 
-    Parameters and buffers are read where they are, in each call as inputs are. Nothing else tells whether they have changed:
-    `.data` and arrays of numpy that share their memory write without counting versions, and comparing their bytes takes longer
-    than a product that reads them.
+    Parameters and buffers are read in place in each call, like inputs, because changes cannot be detected: `.data` and numpy
+    arrays that share their memory do not update version counters, and comparing their bytes takes longer than a product that
+    reads them.
     """
 
     def __init__(self, graph, inputs):
-        # Importing PyTorch takes seconds, and the package is used without it.
+        # Imported here, because importing PyTorch takes seconds and the package can be used without it.
         import torch
 
         from . import _torch_export, _torch_probe
@@ -88,7 +88,7 @@ class _Program:
         expected = _torch_probe.probe(function, tensors, names)
         model = _torch_export.export(function, tuple(own.detach() for own in tensors))
         module = _with_nan(_native.load(model))
-        # An input that nothing reads is not in the ONNX model.
+        # Unused inputs are not in the ONNX model.
         self.inputs = [(port.name, _number(port)) for port in module.inputs]
         self.run = module.optimize().compile(threads=torch.get_num_threads()).bind()
         self.outputs = [_Output(own) for own in expected]
@@ -97,7 +97,7 @@ class _Program:
             _torch_probe.check_close(f"output {at}", own, wanted)
 
     def tensors(self, inputs):
-        """The tensors that a call reads: inputs, then those that the graph holds."""
+        """Returns the tensors that a call reads: the inputs, followed by those of the graph."""
         import torch
 
         given = [own for at, own in enumerate(inputs) if at not in self.numbers]
@@ -108,18 +108,18 @@ class _Program:
         return [*given, *held]
 
     def names(self, inputs):
-        """What the tensors of a call are called in messages."""
+        """Returns the names of the tensors of a call for messages."""
         nodes = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
         names = []
         for at, (node, own) in enumerate(zip(nodes, inputs, strict=True)):
             if at not in self.numbers:
-                # PyTorch marks what belongs to a module; other inputs are those of the call.
+                # PyTorch marks the parameters and buffers of modules; other inputs are those of the call.
                 is_attribute = getattr(own, "_dynamo_static_input_type", None) is not None
                 names.append(f"the {'attribute' if is_attribute else 'input'} `{node.name}`")
         return [*names, *(f"the constant `{name}`" for name in self.held)]
 
     def computed(self, tensors):
-        """The outputs for the tensors of a call."""
+        """Returns the outputs for the tensors of a call."""
         arrays = self.run._arrays({name: tensors[at].detach() for name, at in self.inputs})
         return [output.tensor(array) for output, array in zip(self.outputs, arrays, strict=True)]
 
@@ -127,13 +127,13 @@ class _Program:
         try:
             return tuple(self.computed(self.tensors(inputs)))
         except MindError as reason:
-            # Eager mode raises its own error, or computes what a run could not.
+            # Eager mode raises its own error, or succeeds where the compiled program cannot.
             _warn(reason)
             return self.graph(*inputs)
 
 
 class _Output:
-    """The layout of an output in eager mode, which what follows may rely on."""
+    """The layout of an output in eager mode, on which the code after the graph may rely."""
 
     def __init__(self, tensor):
         self.size, self.stride, self.dtype = tensor.size(), tensor.stride(), tensor.dtype
@@ -142,7 +142,7 @@ class _Output:
             raise TypeError("an output is expanded: elements of it share memory")
 
     def tensor(self, array):
-        """The output of a run, as a tensor."""
+        """Returns the output of a run as a tensor."""
         import torch
 
         own = torch.from_dlpack(array)
@@ -167,7 +167,7 @@ def _check_inputs(torch, tensors, names):
 
 
 def _with_nan(module):
-    """The module with `Maximum(x, 0)` for each `Relu`, because ReLU of NaN is NaN in PyTorch, and 0 in `Relu`."""
+    """Returns the module with `Maximum(x, 0)` instead of each `Relu`, because ReLU of NaN is NaN in PyTorch, and 0 in `Relu`."""
     edits, new = [], 1 + max((result for op in module.ops for result in op.results), default=0)
     for op in module.ops:
         if op.name == "Relu":

@@ -1,4 +1,4 @@
-//! Arrays that come out: owned elements that Python reads and writes where they are.
+//! Result arrays: owned elements that Python reads and writes in place.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -13,11 +13,11 @@ use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use crate::dlpack;
 use crate::nan;
 
-/// An array of a result. It has the buffer protocol, so `memoryview(array)` and `numpy.asarray(array)` share its elements.
-/// Those of bf16, for which that protocol has no word, are 16-bit integers there.
+/// An array of a result. It supports the buffer protocol, so `memoryview(array)` and `numpy.asarray(array)` share its
+/// elements. Elements of bf16 are exported as 16-bit integers, because the protocol does not support bf16.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Array {
-    /// What `start` points into. Nothing reads it: Python code may write the elements at any time.
+    /// The memory of `start`. It is not accessed by Rust code, because Python code may write to it at any time.
     _elements: Storage,
     start: Start,
     bytes: usize,
@@ -26,22 +26,22 @@ pub(crate) struct Array {
     strides: Box<[isize]>,
 }
 
-/// What holds elements.
+/// The memory of elements.
 enum Storage {
     Typed {
         _elements: Buffer,
     },
-    /// Memory that begins where elements of every dtype may.
+    /// Memory with sufficient alignment for elements of every dtype.
     Words {
         _memory: Vec<u64>,
     },
 }
 
-/// The start of the elements.
+/// The address of the first element.
 struct Start(*mut u8);
 
-// SAFETY: the pointer is into memory that the array owns and Rust code does not read or write; Python code does so by the
-// rules that it has for buffers.
+// SAFETY: the pointer is into memory that the array owns and that Rust code does not access; Python code accesses it by
+// the rules of the buffer protocol.
 unsafe impl Send for Start {}
 // SAFETY: as above.
 unsafe impl Sync for Start {}
@@ -57,7 +57,7 @@ impl Array {
         Array::over(storage, (start, bytes), dtype, &shape)
     }
 
-    /// An array of the first `bytes` bytes of `memory`, which has as many at least.
+    /// Creates an array of the first `bytes` bytes of `memory`, which must have at least as many.
     pub(crate) fn of_words(
         mut memory: Vec<u64>,
         bytes: usize,
@@ -73,9 +73,9 @@ impl Array {
         )
     }
 
-    /// The array as a result: with one NaN for all.
+    /// Canonicalises NaNs, so that the array can be returned as a result.
     pub(crate) fn computed(self) -> Array {
-        // SAFETY: the elements are those of this array, nobody else has it yet, and they begin where those of their dtype may.
+        // SAFETY: the elements are those of this array, which is not shared yet, and are aligned for their dtype.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.start.0, self.bytes) };
         nan::unify(self.dtype, bytes);
         self
@@ -102,22 +102,22 @@ impl Array {
         }
     }
 
-    /// The type of an element.
+    /// Returns the dtype of the elements.
     pub(crate) fn element(&self) -> DType {
         self.dtype
     }
 
-    /// The first element.
+    /// Returns the address of the first element.
     pub(crate) fn first(&self) -> *mut u8 {
         self.start.0
     }
 
-    /// The extents, outermost first.
+    /// Returns the extents, outermost first.
     pub(crate) fn extents(&self) -> &[isize] {
         &self.shape
     }
 
-    /// From one element to the next along each axis, in bytes.
+    /// Returns the strides in bytes.
     pub(crate) fn steps(&self) -> &[isize] {
         &self.strides
     }
@@ -145,7 +145,7 @@ fn start(elements: &mut Buffer) -> *mut u8 {
     }
 }
 
-/// What the `struct` module calls elements of a dtype.
+/// Returns the format character of a dtype in the `struct` module.
 fn format(dtype: DType) -> &'static CStr {
     match dtype {
         DType::F16 => c"e",
@@ -171,7 +171,7 @@ impl Array {
         PyTuple::new(py, self.shape.iter())
     }
 
-    /// The type of an element: `f32`, `bf16` and so on.
+    /// The dtype of the elements, for example `f32` or `bf16`.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.dtype.name()
@@ -181,8 +181,7 @@ impl Array {
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if slf.get().dtype == DType::BF16 {
-            let message =
-                "elements of bf16 are no Python numbers: `memoryview(array)` has their bits";
+            let message = "bf16 elements cannot be converted to Python numbers: `memoryview(array)` has their bits";
             return Err(PyBufferError::new_err(message));
         }
         PyMemoryView::from(slf.as_any())?.call_method0(intern!(py, "tolist"))
@@ -197,7 +196,7 @@ impl Array {
         }
     }
 
-    /// The array as a capsule of DLPack, for `from_dlpack` of other libraries, which share its elements.
+    /// Returns the array as a DLPack capsule, for `from_dlpack` of other libraries, which share its elements.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -206,7 +205,7 @@ impl Array {
         dl_device: Option<(i64, i64)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // Version 0.8 goes with every version that is asked for, and a CPU has no streams.
+        // A capsule of version 0.8 is valid for every requested version, and a CPU has no streams.
         let _ = (stream, max_version);
         if dl_device.is_some_and(|device| device != slf.get().__dlpack_device__()) {
             return Err(PyBufferError::new_err("the array is on the CPU"));
@@ -217,7 +216,7 @@ impl Array {
         dlpack::capsule(slf)
     }
 
-    /// The device as DLPack numbers it: the CPU.
+    /// Returns the DLPack device of the array, which is the CPU.
     fn __dlpack_device__(&self) -> (i64, i64) {
         (dlpack::CPU, 0)
     }
@@ -259,8 +258,8 @@ impl Array {
                 ptr::null_mut()
             }
         };
-        // SAFETY: the caller passes a view to fill. Shape, strides and elements live as long as the array, which the view
-        // holds; consumers of buffers do not write shape and strides.
+        // SAFETY: the caller passes a view to fill. Shape, strides and elements live as long as the array, to which the
+        // view has a reference; consumers of buffers do not write shape and strides.
         unsafe {
             (*view).buf = own.start.0.cast::<c_void>();
             (*view).len = own.bytes as isize;
@@ -282,13 +281,13 @@ impl Array {
     }
 }
 
-/// A tensor as users of Python have arrays: one of numpy if that is installed, else an [`Array`]. For bf16 numpy needs the
+/// Returns a tensor as a Python array: a numpy array if numpy is installed, else an [`Array`]. For bf16 numpy needs the
 /// package `ml_dtypes`.
 pub(crate) fn given_out(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
     shown(py, Array::new(tensor))
 }
 
-/// As [`given_out`], of an array.
+/// As [`given_out`], for an array.
 pub(crate) fn shown(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     let dtype = array.dtype;
     let array = Bound::new(py, array)?.into_any();
@@ -308,7 +307,7 @@ pub(crate) fn shown(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> 
     }
 }
 
-/// The array of a pickle.
+/// Returns the array of a pickle.
 #[pyfunction]
 pub(crate) fn array(dtype: &str, shape: Vec<usize>, bytes: &[u8]) -> PyResult<Array> {
     let known = DType::parse(dtype);
@@ -322,7 +321,10 @@ pub(crate) fn array(dtype: &str, shape: Vec<usize>, bytes: &[u8]) -> PyResult<Ar
             Buffer::from_bytes(known, bytes),
         ))),
         _ => {
-            let message = format!("{} bytes are no array of {dtype}{shape:?}", bytes.len());
+            let message = format!(
+                "{} bytes do not match an array of {dtype}{shape:?}",
+                bytes.len()
+            );
             Err(pyo3::exceptions::PyValueError::new_err(message))
         }
     }

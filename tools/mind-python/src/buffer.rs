@@ -1,6 +1,6 @@
 //! Buffers of Python objects.
 //!
-//! The type that pyo3 has for them refuses buffers without shape or strides, as those of scalars and of `ctypes` are.
+//! pyo3's own buffer type rejects buffers without shape or strides, for example those of scalars and of `ctypes`.
 
 use std::ffi::CStr;
 
@@ -9,13 +9,13 @@ use pyo3::buffer::ElementType;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The buffer of an object, which is kept until this is dropped.
+/// The buffer of an object, which is released when this is dropped.
 pub(crate) struct Held(Box<ffi::Py_buffer>);
 
-// SAFETY: what the buffer points to does not change while it is held, and it is released by a thread that is attached to
+// SAFETY: the memory of the buffer does not change while it is held, and it is released by a thread that is attached to
 // the interpreter.
 unsafe impl Send for Held {}
-// SAFETY: nothing is changed through a shared reference.
+// SAFETY: a shared reference does not allow changes.
 unsafe impl Sync for Held {}
 
 impl Drop for Held {
@@ -26,14 +26,14 @@ impl Drop for Held {
 }
 
 impl Held {
-    /// The buffer of `object`, of any layout.
+    /// Returns the buffer of `object`, of any layout.
     ///
     /// # Errors
     ///
-    /// What the object raises.
+    /// The exception that the object raises.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Held> {
         let mut view = Box::new(ffi::Py_buffer::new());
-        // SAFETY: the object is alive, and the view stays where it is until it is released.
+        // SAFETY: the object is alive, and the view is not moved until it is released.
         let status =
             unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, ffi::PyBUF_FULL_RO) };
         match status {
@@ -42,7 +42,7 @@ impl Held {
         }
     }
 
-    /// What the `struct` module calls the elements.
+    /// Returns the format of the elements in the `struct` module.
     pub(crate) fn format(&self) -> &CStr {
         if self.0.format.is_null() {
             c"B"
@@ -52,7 +52,7 @@ impl Held {
         }
     }
 
-    /// The extents, outermost first.
+    /// Returns the extents, outermost first.
     pub(crate) fn shape(&self) -> Vec<usize> {
         match (self.listed(self.0.shape), self.0.ndim) {
             (Some(shape), _) => shape.iter().map(|&extent| extent as usize).collect(),
@@ -61,12 +61,12 @@ impl Held {
         }
     }
 
-    /// From one element to the next along each axis, in bytes; `None` if they lie row by row.
+    /// Returns the strides in bytes; `None` if the elements are dense and row-major.
     pub(crate) fn strides(&self) -> Option<Vec<isize>> {
         self.listed(self.0.strides).map(<[isize]>::to_vec)
     }
 
-    /// Whether it holds pointers to rows, not rows.
+    /// Returns whether the buffer contains pointers to rows instead of rows.
     pub(crate) fn is_indirect(&self) -> bool {
         let offsets = self.listed(self.0.suboffsets);
         offsets.is_some_and(|offsets| offsets.iter().any(|&offset| offset >= 0))
@@ -74,16 +74,16 @@ impl Held {
 
     fn listed(&self, list: *const isize) -> Option<&[isize]> {
         let rank = usize::try_from(self.0.ndim).ok()?;
-        // SAFETY: the lists that there are have a number for each dimension.
+        // SAFETY: a list that is not null has a number per dimension.
         (!list.is_null()).then(|| unsafe { std::slice::from_raw_parts(list, rank) })
     }
 
-    /// The first element.
+    /// Returns the address of the first element.
     pub(crate) fn start(&self) -> *const u8 {
         self.0.buf.cast()
     }
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     pub(crate) fn dtype(&self) -> Option<DType> {
         let (format, size) = (self.format(), usize::try_from(self.0.itemsize).ok()?);
         let foreign = if cfg!(target_endian = "little") {

@@ -1,4 +1,4 @@
-//! Programs that are kept on disk, and schedules that are measured.
+//! Compile cache and tuner options.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use pyo3::types::{PyBool, PyDict};
 
 use crate::errors::error;
 
-/// The variable of the environment that says the most bytes of a cache.
+/// The environment variable with the maximal size of a cache.
 const LIMIT: &str = "MIND_CACHE_LIMIT";
 
-/// The cache that `cache=` asks for: none, the usual folder of the tools, or a folder.
+/// Returns the cache of a `cache=` argument: none, the default folder of the tools, or a folder.
 ///
 /// # Errors
 ///
-/// Another kind of object, a limit that is no number of bytes, a folder that cannot be used.
+/// Another type of object; an invalid limit; a folder that cannot be used.
 pub(crate) fn cache(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<CompileCache>>> {
     let Some(given) = given else { return Ok(None) };
     let py = given.py();
@@ -50,11 +50,11 @@ pub(crate) fn cache(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Com
     opened.map(|cache| Some(Arc::new(cache)))
 }
 
-/// The tuner that `tune=` asks for: none, one with the usual limit, or one of so many candidates.
+/// Returns the tuner of a `tune=` argument: none, one with the default limit, or one with this number of candidates.
 ///
 /// # Errors
 ///
-/// Another kind of object, or no number from 0.
+/// Another type of object; a negative number.
 pub(crate) fn tuner(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tuner>>> {
     let Some(given) = given else { return Ok(None) };
     let limit = match (given.cast::<PyBool>(), given.extract::<u64>()) {
@@ -70,7 +70,7 @@ pub(crate) fn tuner(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tun
     Ok(Some(Arc::new(Tuner::new(limit, move || began.elapsed()))))
 }
 
-/// What a cache holds, as a dict.
+/// Returns the content and the statistics of a cache as a dict.
 pub(crate) fn stats<'py>(py: Python<'py>, cache: &CompileCache) -> PyResult<Bound<'py, PyDict>> {
     let CacheStats {
         folder,

@@ -1,6 +1,6 @@
-//! Tensors of other libraries, by DLPack.
+//! Tensors of other libraries through DLPack.
 //!
-//! Source: the header `dlpack.h`, version 0.8, whose structures every later version still exports under the capsule name
+//! Source: the header `dlpack.h`, version 0.8, whose structures every later version also exports under the capsule name
 //! `dltensor`.
 
 use std::ffi::{c_int, c_void};
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 
-/// The CPU among the devices of DLPack.
+/// DLPack's device type of the CPU.
 pub(crate) const CPU: i64 = 1;
 
 const NAME: &std::ffi::CStr = c"dltensor";
@@ -40,7 +40,7 @@ struct DlManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
 }
 
-/// A tensor of an [`Array`], as another library keeps it.
+/// A tensor of an [`Array`] that another library uses.
 struct Exported {
     managed: DlManagedTensor,
     shape: Box<[i64]>,
@@ -48,7 +48,7 @@ struct Exported {
     _owner: Py<Array>,
 }
 
-/// The code and the number of bits of a dtype.
+/// Returns the type code and the number of bits of a dtype.
 fn code(dtype: DType) -> (u8, u8) {
     let code = match dtype {
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0,
@@ -60,11 +60,11 @@ fn code(dtype: DType) -> (u8, u8) {
     (code, 8 * dtype.size() as u8)
 }
 
-/// The capsule of an array, whose elements it shares.
+/// Returns the capsule of an array, which shares its elements.
 ///
 /// # Errors
 ///
-/// No memory.
+/// Out of memory.
 pub(crate) fn capsule<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let own = array.get();
@@ -94,8 +94,8 @@ pub(crate) fn capsule<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyA
     exported.managed.tensor.shape = exported.shape.as_mut_ptr();
     exported.managed.tensor.strides = exported.strides.as_mut_ptr();
     let exported = Box::into_raw(exported);
-    // SAFETY: the box stays where it is until `release` frees it, which whoever takes the tensor calls once, or else the
-    // destructor of the capsule.
+    // SAFETY: the box is not moved until `release` frees it, which is called once by the consumer of the tensor, or
+    // else by the destructor of the capsule.
     unsafe {
         (*exported).managed.context = exported.cast();
         let managed = &raw mut (*exported).managed;
@@ -106,16 +106,17 @@ pub(crate) fn capsule<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyA
 
 /// Frees an [`Exported`].
 unsafe extern "C" fn release(managed: *mut DlManagedTensor) {
-    // Once the interpreter is gone, so is the array.
+    // After the interpreter has exited, the array no longer exists.
     let _ = Python::try_attach(|_| {
         // SAFETY: the context is the box, and this is called once.
         unsafe { drop(Box::from_raw((*managed).context.cast::<Exported>())) };
     });
 }
 
-/// Frees the tensor of a capsule that nobody took it from.
+/// Frees the tensor of a capsule that was not consumed.
 unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
-    // SAFETY: the interpreter calls this with the capsule that is freed; a tensor that was taken has another name.
+    // SAFETY: the interpreter calls this with the capsule that is freed; the capsule of a consumed tensor has another
+    // name.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) != 0 {
             release(ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast());
@@ -123,17 +124,17 @@ unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// A tensor that another library keeps until this is dropped.
+/// A tensor of another library, which is released when this is dropped.
 pub(crate) struct Managed(NonNull<DlManagedTensor>);
 
 // SAFETY: the tensor is owned, and the library's deleter may be called by any thread.
 unsafe impl Send for Managed {}
-// SAFETY: nothing is changed through a shared reference.
+// SAFETY: a shared reference does not allow changes.
 unsafe impl Sync for Managed {}
 
 impl Drop for Managed {
     fn drop(&mut self) {
-        // SAFETY: the pointer is that of a capsule that was marked as used, so that this is its only owner.
+        // SAFETY: the pointer is that of a capsule that was marked as used, so this is its only owner.
         unsafe {
             if let Some(deleter) = self.0.as_ref().deleter {
                 deleter(self.0.as_ptr());
@@ -143,11 +144,11 @@ impl Drop for Managed {
 }
 
 impl Managed {
-    /// Takes over the tensor that `object` exports.
+    /// Takes ownership of the tensor that `object` exports.
     ///
     /// # Errors
     ///
-    /// What the library raises; a tensor that is not on the CPU.
+    /// The exception that the library raises; the tensor is not on the CPU.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Managed> {
         let py = object.py();
         let device = object.call_method0(intern!(py, "__dlpack_device__"))?;
@@ -157,8 +158,8 @@ impl Managed {
             return Err(PyBufferError::new_err(message));
         }
         let capsule = object.call_method0(intern!(py, "__dlpack__"))?;
-        // SAFETY: the object is alive, and the calls check that it is a capsule of this name. Renaming it moves the
-        // tensor to us.
+        // SAFETY: the object is alive, and the calls check that it is a capsule of this name. Renaming it transfers the
+        // ownership.
         unsafe {
             let tensor = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr());
             let Some(tensor) = NonNull::new(tensor.cast::<DlManagedTensor>()) else {
@@ -176,7 +177,7 @@ impl Managed {
         unsafe { &self.0.as_ref().tensor }
     }
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     pub(crate) fn dtype(&self) -> Option<DType> {
         let own = self.tensor();
         match (own.code, own.bits, own.lanes) {
@@ -197,7 +198,7 @@ impl Managed {
         }
     }
 
-    /// What the elements are, for messages.
+    /// Returns a description of the element type, for messages.
     pub(crate) fn format(&self) -> String {
         let own = self.tensor();
         format!(
@@ -206,7 +207,7 @@ impl Managed {
         )
     }
 
-    /// The extents, outermost first.
+    /// Returns the extents, outermost first.
     pub(crate) fn shape(&self) -> Vec<usize> {
         let own = self.tensor();
         self.listed(own.shape)
@@ -215,7 +216,7 @@ impl Managed {
             .collect()
     }
 
-    /// From one element to the next along each axis, in elements; `None` if the elements lie row by row.
+    /// Returns the strides in elements; `None` if the elements are dense and row-major.
     pub(crate) fn strides(&self) -> Option<Vec<isize>> {
         let own = self.tensor();
         let listed = (!own.strides.is_null()).then(|| self.listed(own.strides));
@@ -224,13 +225,13 @@ impl Managed {
 
     fn listed(&self, list: *const i64) -> &[i64] {
         match usize::try_from(self.tensor().ndim) {
-            // SAFETY: shape and strides have as many numbers as the tensor has dimensions.
+            // SAFETY: shape and strides have a number per dimension.
             Ok(rank) if rank > 0 => unsafe { std::slice::from_raw_parts(list, rank) },
             _ => &[],
         }
     }
 
-    /// The first element.
+    /// Returns the address of the first element.
     pub(crate) fn start(&self) -> *const u8 {
         let own = self.tensor();
         own.data.cast::<u8>().wrapping_add(own.byte_offset as usize)

@@ -1,4 +1,4 @@
-//! Errors of the façade as Python exceptions.
+//! Errors of the crate `mind` as Python exceptions.
 
 use std::io::ErrorKind;
 
@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// The exception for an error of the façade: the text that the tools print, and what it says as fields.
+/// Returns the exception for an error: the text that the tools print, and its parts as attributes.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let file = match error {
         Error::Rejected(rejected) => Some(&*rejected.file),
@@ -22,7 +22,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     )
 }
 
-/// An exception of a class of `mind_opt` that says `message`, with the way out.
+/// Returns an exception of a class of `mind_opt` with a message and a help.
 pub(crate) fn error(py: Python<'_>, class: &str, message: &str, help: Option<&str>) -> PyErr {
     let made = || -> PyResult<Bound<'_, PyAny>> {
         let class = errors(py)?.getattr(class)?;
@@ -31,7 +31,7 @@ pub(crate) fn error(py: Python<'_>, class: &str, message: &str, help: Option<&st
     made().map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// The class of `mind_opt` for an error.
+/// Returns the exception class of an error.
 fn class(error: &Error) -> &'static str {
     match error {
         Error::File(FileError::System { source, .. }) => match source.kind() {
@@ -74,7 +74,7 @@ fn made(
     made().map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// Findings as a list of `Diagnostic`.
+/// Returns diagnostics as a list of `Diagnostic`.
 pub(crate) fn listed<'py>(
     py: Python<'py>,
     found: &Diagnostics,
@@ -94,7 +94,7 @@ pub(crate) fn listed<'py>(
     PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The place of a finding: `None` if it is that of no file.
+/// Returns the location of a diagnostic; `None` if it is not about a file.
 fn place<'py>(
     py: Python<'py>,
     own: &Diagnostic,

@@ -18,11 +18,11 @@ use crate::memory;
 use crate::port::Port;
 use crate::signals;
 
-/// What a module is compiled for, where its program is kept, and whether its schedules are measured.
+/// Returns the compile options: target, threads, cache and tuner.
 ///
 /// # Errors
 ///
-/// No threads, an unknown instruction set, a folder that cannot be used.
+/// Zero threads; an unknown instruction set; a folder that cannot be used.
 pub(crate) fn config(
     threads: Option<usize>,
     isa: Option<&str>,
@@ -45,7 +45,7 @@ pub(crate) fn config(
         known.ok_or_else(|| {
             let names = Isa::ALL.map(Isa::name).join(", ");
             PyValueError::new_err(format!(
-                "there is no instruction set `{name}`; they are {names}"
+                "unknown instruction set `{name}`: expected one of {names}"
             ))
         })
     });
@@ -60,14 +60,14 @@ pub(crate) fn config(
 
 type Model<'m> = mind::Model<'m>;
 
-/// A compiled module, and weights by name.
+/// A compiled module, with weights by name.
 struct Weights {
     executable: Arc<mind::Executable>,
     arrays: Vec<(String, Tensor)>,
 }
 
 self_cell!(
-    /// An executable with its weights.
+    /// An executable bound to its weights.
     struct BoundModel {
         owner: Weights,
         #[not_covariant]
@@ -77,7 +77,7 @@ self_cell!(
 
 /// # Errors
 ///
-/// Weights that are missing, do not fit, or are none of the module.
+/// Weights are missing, do not fit, or are not weights of the module.
 fn bound(
     executable: &Arc<mind::Executable>,
     arrays: Vec<(String, Tensor)>,
@@ -89,16 +89,16 @@ fn bound(
     })
 }
 
-/// A compiled module. Calling it runs it on arrays by position or by name, inputs first, then weights. Any thread can call
-/// it, several at once.
+/// A compiled module. Calling it runs it on arrays by position or by name, first the inputs, then the weights. It can
+/// be called on any thread, and on several at once.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Executable {
     inner: Arc<mind::Executable>,
-    /// The module and its compile options, so that it can be compiled again on another machine.
+    /// The module and its compile options, so that a pickle can be compiled again on another machine.
     module: Arc<Mutex<mind::Module>>,
     config: Config,
     outputs: Arc<[String]>,
-    /// The executable itself, if it has no weights.
+    /// The bound executable, if it has no weights.
     complete: Option<BoundModel>,
 }
 
@@ -126,7 +126,7 @@ impl Executable {
         })
     }
 
-    /// The arrays of a call, in the order of inputs, then weights.
+    /// Returns the arrays of a call, first the inputs, then the weights.
     fn arrays(
         &self,
         args: &Bound<'_, PyTuple>,
@@ -143,11 +143,11 @@ impl Executable {
     }
 }
 
-/// The arrays of a call, in the order of `ports`.
+/// Returns the arrays of a call, in the order of `ports`.
 ///
 /// # Errors
 ///
-/// Arrays that are missing, given twice or for no port.
+/// Arrays are missing, given twice, or unknown.
 fn arrays(
     ports: &[&mind::Port],
     args: &Bound<'_, PyTuple>,
@@ -206,7 +206,7 @@ fn arrays(
     each.collect()
 }
 
-/// Runs a model: its outputs in order.
+/// Runs a model and returns its outputs in order.
 fn run<'py>(
     py: Python<'py>,
     model: &BoundModel,
@@ -216,13 +216,13 @@ fn run<'py>(
     outputs.into_iter().map(|array| shown(py, array)).collect()
 }
 
-/// As [`run`], whether or not numpy is installed.
+/// As [`run`], with outputs that do not depend on numpy.
 fn run_arrays(py: Python<'_>, model: &BoundModel, arrays: &[Given]) -> PyResult<Vec<Array>> {
     let work = || model.with_dependent(|own, model| computed(own, model, arrays));
     signals::running(py, work)?.map_err(|why| raised(py, &why))
 }
 
-/// What a model computes from arrays.
+/// Returns the outputs of a model.
 fn computed(
     own: &Weights,
     model: &mind::Model<'_>,
@@ -246,7 +246,7 @@ fn computed(
         Err(mind::Error::Execution(ExecutionError::InParts { .. })) => return new(),
         Err(why) => return Err(why),
     };
-    // Results are written where Python reads them.
+    // Results are written directly to the memory that Python reads.
     let ports = bound.program().outputs();
     let mut memory = Vec::with_capacity(ports.len());
     for port in ports {
@@ -273,7 +273,7 @@ fn computed(
     Ok(arrays.collect())
 }
 
-/// One output, or a tuple of several.
+/// Returns the only output, or a tuple of several.
 fn result<'py>(
     py: Python<'py>,
     mut outputs: Vec<Bound<'py, PyAny>>,
@@ -298,7 +298,7 @@ fn dict<'py>(
 
 #[pymethods]
 impl Executable {
-    /// The inputs that each call is given, in order.
+    /// The inputs of each call, in order.
     #[getter]
     fn inputs(&self) -> Vec<Port> {
         Port::of(self.inner.inputs())
@@ -319,7 +319,7 @@ impl Executable {
             .collect()
     }
 
-    /// Binds weights by name, all of them. They are copied, and packed once for each set of extents.
+    /// Binds all weights by name. They are copied, and packed once for each set of extents.
     #[pyo3(signature = (weights=None, /, **named))]
     fn bind(
         slf: &Bound<'_, Self>,
@@ -350,7 +350,7 @@ impl Executable {
         })
     }
 
-    /// Runs on arrays by position, by keyword, or in one dict: the output, or a tuple of several.
+    /// Runs on arrays by position, by keyword, or in one dict. Returns the output, or a tuple of several.
     #[pyo3(signature = (*args, **named))]
     fn __call__<'py>(
         &self,
@@ -360,7 +360,7 @@ impl Executable {
         result(args.py(), self.outputs_of(args, named)?)
     }
 
-    /// Runs on arrays as a call does, and returns the outputs by name.
+    /// Runs on arrays as a call does. Returns the outputs by name.
     #[pyo3(signature = (*args, **named))]
     fn run<'py>(
         &self,
@@ -370,8 +370,8 @@ impl Executable {
         dict(args.py(), &self.outputs, self.outputs_of(args, named)?)
     }
 
-    /// What each step takes on arrays as those of a call: a profile that is a table as text and in notebooks, and a trace
-    /// for Perfetto.
+    /// Profiles a call with these arrays: a table of the time of each step, as text and in notebooks, and a trace for
+    /// Perfetto.
     #[pyo3(signature = (*args, **named))]
     fn profile<'py>(
         &self,
@@ -386,14 +386,14 @@ impl Executable {
         self.profiled(args.py(), &tensors.collect::<Vec<_>>())
     }
 
-    /// What the cache holds that the program is kept in, and what it was asked for; `None` without a cache.
+    /// The content and the statistics of the cache in which the program is stored; `None` without a cache.
     #[getter]
     fn cache_stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let cache = self.config.cache.as_deref();
         cache.map(|cache| cache::stats(py, cache)).transpose()
     }
 
-    /// The kernels whose schedule was chosen by measuring, each a dict; `None` if none was to be.
+    /// The kernels with tuned schedules, each a dict; `None` without a tuner.
     #[getter]
     fn tuned<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
         let Some(tuner) = &self.config.tuner else {
@@ -436,17 +436,17 @@ impl Executable {
 }
 
 impl Executable {
-    /// Runs `body` on the module without the interpreter lock.
+    /// Calls `work` with the module, without the interpreter lock.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mind::Module) -> T + Send) -> T {
         py.detach(|| work(&self.module.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// The module as bytes for a pickle.
+    /// Returns the module as bytes for a pickle.
     fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.with(py, mind::Module::packed))
     }
 
-    /// The profile of runs of the module on arrays by name, which `mind-run` measures.
+    /// Returns the profile of runs on arrays by name, measured by `mind-run`.
     fn profiled<'py>(
         &self,
         py: Python<'py>,
@@ -531,7 +531,7 @@ impl BoundExecutable {
 
 #[pymethods]
 impl BoundExecutable {
-    /// The inputs that each call is given, in order.
+    /// The inputs of each call, in order.
     #[getter]
     fn inputs(&self) -> Vec<Port> {
         self.executable.get().inputs()
@@ -543,7 +543,7 @@ impl BoundExecutable {
         self.executable.get().outputs()
     }
 
-    /// Runs on inputs by position, by keyword, or in one dict: the output, or a tuple of several.
+    /// Runs on inputs by position, by keyword, or in one dict. Returns the output, or a tuple of several.
     #[pyo3(signature = (*args, **named))]
     fn __call__<'py>(
         &self,
@@ -553,7 +553,7 @@ impl BoundExecutable {
         result(args.py(), self.outputs_of(args, named)?)
     }
 
-    /// Runs on inputs as a call does, and returns the outputs by name.
+    /// Runs on inputs as a call does. Returns the outputs by name.
     #[pyo3(signature = (*args, **named))]
     fn run<'py>(
         &self,
@@ -564,7 +564,7 @@ impl BoundExecutable {
         dict(args.py(), &self.executable.get().outputs, outputs)
     }
 
-    /// Runs on inputs by name, and returns the outputs as objects of the class `Array`.
+    /// Runs on inputs by name. Returns the outputs as objects of the class `Array`.
     fn _arrays(&self, named: &Bound<'_, PyDict>) -> PyResult<Vec<Array>> {
         let py = named.py();
         let own = self.executable.get();
@@ -572,7 +572,7 @@ impl BoundExecutable {
         run_arrays(py, &self.model, &arrays)
     }
 
-    /// What each step takes on inputs as those of a call, as `Executable.profile` says.
+    /// Profiles a call with these inputs, as `Executable.profile`.
     #[pyo3(signature = (*args, **named))]
     fn profile<'py>(
         &self,

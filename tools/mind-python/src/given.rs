@@ -1,5 +1,5 @@
-//! Arrays that come in: whatever has the buffer protocol or is a tensor of DLPack, read where it is if its layout allows
-//! that.
+//! Input arrays: objects with the buffer protocol, or DLPack tensors. They are read in place if they are dense and
+//! row-major.
 
 use mind::{Buffer, DType, Extent, Tensor, Type, View};
 use pyo3::intern;
@@ -10,7 +10,7 @@ use crate::buffer::Held;
 use crate::dlpack::Managed;
 use crate::errors::error;
 
-/// An array of the caller's.
+/// An array of the caller.
 pub(crate) struct Given {
     elements: Elements,
     shape: Vec<usize>,
@@ -18,9 +18,9 @@ pub(crate) struct Given {
 }
 
 enum Elements {
-    /// The caller's memory, which is kept where it is.
+    /// The caller's memory, with a reference to its owner.
     There { memory: Memory, _keeps: Owner },
-    /// Elements that were copied: from another layout, or truth values that are neither 0 nor 1.
+    /// Copied elements: of another layout, or booleans other than 0 and 1.
     Copied(Vec<u8>),
 }
 
@@ -30,15 +30,15 @@ enum Owner {
     Tensor { _tensor: Managed },
 }
 
-/// Memory of the caller's.
+/// Memory of the caller.
 #[derive(Clone, Copy)]
 struct Memory {
     start: *const u8,
     bytes: usize,
 }
 
-// SAFETY: the memory is read alone, and its owner stands beside it. That nothing writes it during a call is what every user
-// of buffers asks of the caller.
+// SAFETY: the memory is only read, and its owner is kept with it. As for all consumers of buffers, the caller must not
+// write to it during a call.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -47,26 +47,26 @@ impl Memory {
     fn bytes(&self) -> &[u8] {
         match self.bytes {
             0 => &[],
-            // SAFETY: the owner keeps that many bytes where they are.
+            // SAFETY: the owner keeps this many bytes in place.
             bytes => unsafe { std::slice::from_raw_parts(self.start, bytes) },
         }
     }
 }
 
-/// The layout of an array of the caller's.
+/// The layout of the caller's array.
 struct Layout {
     start: *const u8,
     shape: Vec<usize>,
-    /// From one element to the next along each axis, in bytes; `None` if they lie row by row.
+    /// Strides in bytes; `None` if the elements are dense and row-major.
     strides: Option<Vec<isize>>,
 }
 
 impl Given {
-    /// The array `object`, which is for the input or weight `name`.
+    /// Converts the array `object`, which is passed for the input or weight `name`.
     ///
     /// # Errors
     ///
-    /// An object that is no array, elements that no dtype has, memory that is closed.
+    /// The object is not an array; its elements have an unsupported type; its memory has been released.
     pub(crate) fn new(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Given> {
         let py = object.py();
         let (dtype, layout, owner) = exported(name, object)?;
@@ -77,7 +77,7 @@ impl Given {
                 _keeps: owner,
             },
             None => Elements::Copied(layout.gathered(dtype).ok_or_else(|| {
-                let message = format!("`{name}`: there is no memory for a contiguous copy");
+                let message = format!("`{name}`: out of memory for a contiguous copy");
                 error(py, "ArrayError", &message, None)
             })?),
         };
@@ -93,7 +93,7 @@ impl Given {
         Ok(own)
     }
 
-    /// Whether it is of the type `ty`, names of dimensions aside.
+    /// Returns whether the array has the type `ty`, ignoring the names of dimensions.
     pub(crate) fn fits(&self, ty: &Type) -> bool {
         let same = |(extent, &own): (&Extent, &usize)| match extent {
             Extent::Fixed(fixed) => *fixed == own,
@@ -104,7 +104,7 @@ impl Given {
             && ty.shape.iter().zip(&self.shape).all(same)
     }
 
-    /// The bytes of the elements, row by row.
+    /// Returns the bytes of the elements, row-major.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.elements {
             Elements::There { memory, .. } => memory.bytes(),
@@ -112,12 +112,12 @@ impl Given {
         }
     }
 
-    /// The array for an executable.
+    /// Returns the array for an executable.
     pub(crate) fn view(&self) -> View<'_> {
         View::from_bytes(self.dtype, &self.shape, self.bytes())
     }
 
-    /// A copy of the array.
+    /// Returns a copy of the array.
     pub(crate) fn tensor(&self) -> Tensor {
         Tensor::new(
             self.shape.clone(),
@@ -127,7 +127,7 @@ impl Given {
 }
 
 impl Layout {
-    /// The bytes of all elements, if they lie row by row.
+    /// Returns the bytes of all elements if they are dense and row-major.
     fn whole(&self, dtype: DType) -> Option<Memory> {
         let size = dtype.size();
         let is_empty = self.shape.contains(&0);
@@ -152,8 +152,8 @@ impl Layout {
         })
     }
 
-    /// A copy of the elements, row by row; `None` if there is no memory for it. A broadcast array has more elements than
-    /// memory.
+    /// Returns a row-major copy of the elements; `None` if memory runs out, because a broadcast array may have more
+    /// elements than memory.
     fn gathered(&self, dtype: DType) -> Option<Vec<u8>> {
         let size = dtype.size();
         let count = self
@@ -166,7 +166,7 @@ impl Layout {
         let mut index = vec![0usize; self.shape.len()];
         let mut offset = 0isize;
         for _ in 0..count {
-            // SAFETY: the offset is that of an element, whose owner is kept meanwhile.
+            // SAFETY: the offset is that of an element, whose owner is kept alive.
             let element = unsafe { std::slice::from_raw_parts(self.start.offset(offset), size) };
             bytes.extend_from_slice(element);
             for axis in (0..self.shape.len()).rev() {
@@ -183,13 +183,13 @@ impl Layout {
     }
 }
 
-/// What an object exports, and what keeps that.
+/// Returns the dtype and the layout of an object, and the owner of its memory.
 fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
     let py = object.py();
     if let Ok(array) = object.cast::<Array>() {
         return of_buffer(name, Held::new(object)?, array.get().is_bf16(), py);
     }
-    // Arrays of numpy with elements of `ml_dtypes` have no buffer, but a view of their bits has.
+    // Numpy arrays of `ml_dtypes` do not support the buffer protocol, but a view of their bits does.
     let dtype = object.getattr_opt(intern!(py, "dtype"))?;
     let dtype = dtype.map(|dtype| dtype.getattr_opt(intern!(py, "name")));
     if let Some(dtype) = dtype.transpose()?.flatten()
@@ -206,7 +206,7 @@ fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, O
         Err(why) => {
             let kind = object.get_type().name()?;
             let why = why.value(py).to_string();
-            let message = format!("`{name}`: this {kind} is no array: {why}");
+            let message = format!("`{name}`: {kind} is not an array: {why}");
             let help =
                 "pass an object with the buffer protocol, as `numpy.asarray(...)` or `array.array`";
             Err(error(py, "ArrayError", &message, Some(help)))

@@ -1,4 +1,4 @@
-//! The native half of the Python package `mind_opt`: the façade as Python classes, and the tools.
+//! Native part of the Python package `mind_opt`: the crate `mind` as Python classes, and the tools.
 
 mod array;
 mod buffer;

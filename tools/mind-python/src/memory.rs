@@ -1,4 +1,4 @@
-//! The tools on files in memory.
+//! Tools that run on in-memory files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mind_cli::MemoryHost;
 use mind_driver::host::{Clock, FileSystem, Host, Tool};
 
-/// What a tool did.
+/// The outcome of a tool.
 pub(crate) struct Outcome {
     pub(crate) code: u8,
     /// Standard output.
@@ -18,7 +18,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// A file that the tool wrote, as text.
+    /// Returns a file that the tool wrote, as text.
     pub(crate) fn text(&self, path: &str) -> String {
         let bytes = self.own.files.get(Path::new(path));
         bytes.map_or_else(String::new, |bytes| {
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// Runs a tool on files by name, with variables of the environment.
+/// Runs a tool on files by name, with environment variables.
 pub(crate) fn run(
     tool: Tool,
     args: &[String],
@@ -50,7 +50,7 @@ pub(crate) fn run(
     }
 }
 
-/// A host in memory whose clock is that of the machine.
+/// An in-memory host with the machine's clock.
 struct Timed {
     own: MemoryHost,
     began: Instant,

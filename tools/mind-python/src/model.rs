@@ -1,4 +1,4 @@
-//! Models that generate text, and those that make vectors of it.
+//! Models for text generation and embedding.
 
 use std::path::PathBuf;
 
@@ -38,15 +38,15 @@ enum Kind {
     Encoder(OwnEncoder),
 }
 
-/// A model from its files: a folder as Hugging Face has them, an IR v2 document, or a GGUF file. The files are mapped:
-/// nothing may change them meanwhile. Any thread can use it, several at once.
+/// A model from its files: a Hugging Face folder, an IR v2 document, or a GGUF file. The files are mapped, so they must
+/// not change while the model is used. A model can be used on any thread, and on several at once.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Model {
     kind: Kind,
     path: PathBuf,
 }
 
-/// Finds what kind of model the files are, and compiles it.
+/// Detects the kind of the model and compiles it.
 fn opened(path: &PathBuf, config: &Config) -> Result<Kind, Error> {
     let files = Files::open(path)?;
     if files.is_encoder()? {
@@ -75,7 +75,7 @@ impl Model {
         Ok(Model { kind, path })
     }
 
-    /// `decoder` or `encoder-decoder`, which generate text, or `encoder`, which makes vectors of it.
+    /// `decoder` or `encoder-decoder`, which generate text, or `encoder`, which embeds it.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.kind {
@@ -87,9 +87,9 @@ impl Model {
         }
     }
 
-    /// What follows a prompt, or what an encoder-decoder draws behind it: text after a text, tokens after a list of tokens. At
-    /// most `count` tokens. They end behind a token that ends a text for the model, unless `ignore_eos`, and in front of the
-    /// first token, or text, that is among `stop`.
+    /// Continues a prompt, or generates the output of an encoder-decoder for it: returns text for a text, and tokens
+    /// for a list of tokens. At most `count` tokens are generated. Generation ends after an end-of-sequence token,
+    /// unless `ignore_eos`, and before the first token or text in `stop`.
     #[pyo3(signature = (prompt, count=32, *, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0,
                         repetition_penalty=1.0, seed=0, stop=None, ignore_eos=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -141,8 +141,8 @@ impl Model {
         Ok(drawn.into_pyobject(py)?.into_any())
     }
 
-    /// What is said in a WAV file, of which `wav` is the content: at most `count` tokens of text, or as many as fit. Without a
-    /// language it is the one that the model finds most likely.
+    /// Transcribes a WAV file with the content `wav` to at most `count` tokens of text, or as many as fit. Without a
+    /// language, it is detected.
     #[pyo3(signature = (wav, *, language=None, task=None, count=None))]
     fn transcribe(
         &self,
@@ -163,7 +163,7 @@ impl Model {
         text.map_err(|why| raised(py, &why))
     }
 
-    /// The tokens of a text, with those that the model expects at its start.
+    /// Returns the tokens of a text, including special tokens.
     fn encode(&self, py: Python<'_>, text: &str) -> PyResult<Vec<u32>> {
         let tokens = match &self.kind {
             Kind::Decoder(own) => own.with_dependent(|_, own| own.encode(text)),
@@ -172,7 +172,7 @@ impl Model {
         tokens.map_err(|why| raised(py, &why))
     }
 
-    /// The text of tokens.
+    /// Returns the text of tokens.
     fn decode(&self, py: Python<'_>, tokens: Vec<u32>) -> PyResult<String> {
         let text = match &self.kind {
             Kind::Decoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
@@ -181,11 +181,11 @@ impl Model {
         text.map_err(|why| raised(py, &why))
     }
 
-    /// The vectors of texts, one row each, pooled and normalised as the files of the model say.
+    /// Returns the embeddings of texts, one row each, pooled and normalised according to the model's files.
     fn embed<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let Kind::Encoder(encoder) = &self.kind else {
             let help = "`generate` continues a text";
-            let message = "the model is a decoder, which makes no vectors of texts";
+            let message = "the model is a decoder, which does not encode texts";
             return Err(error(py, "ModelError", message, Some(help)));
         };
         let array = signals::running(py, || {
@@ -203,16 +203,16 @@ impl Model {
     }
 }
 
-/// What a text ends in front of.
+/// A stop token or stop text.
 #[derive(FromPyObject)]
 enum Stop {
     Token(u32),
     Text(String),
 }
 
-/// The error of an encoder that is to draw tokens.
+/// Returns the error of an encoder that is asked to generate.
 fn draws_nothing(py: Python<'_>) -> PyErr {
-    let message = "the model is an encoder, which draws no tokens";
+    let message = "the model is an encoder, which does not generate tokens";
     let help = "`embed` makes a vector of a text";
     error(py, "ModelError", message, Some(help))
 }

@@ -21,12 +21,12 @@ use crate::port::Port;
 use crate::signals;
 use crate::text;
 
-/// A module: ops from inputs to outputs. It never changes; what changes a module returns another one.
+/// A module: ops from inputs to outputs. It is immutable; methods that change a module return a new one.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Module {
-    /// Threads take turns.
+    /// Locked by one thread at a time.
     own: Mutex<mind::Module>,
-    /// What led to it.
+    /// The rewrites that led to the module.
     report: Report,
 }
 
@@ -38,7 +38,7 @@ impl Module {
         }
     }
 
-    /// Does what needs no Python code with the module.
+    /// Calls `work` with the module, without the interpreter lock.
     pub(crate) fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -47,7 +47,7 @@ impl Module {
         py.detach(|| work(&self.own.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// As [`Module::with`], for what may fail.
+    /// As [`Module::with`], for fallible work.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl Module {
     }
 }
 
-/// How a file is read.
+/// Returns the options for reading a file.
 fn options(
     py: Python<'_>,
     dims: Option<Vec<(String, usize)>>,
@@ -84,7 +84,7 @@ fn options(
     }
 }
 
-/// Reads and verifies a module: a path, or the bytes of a file. The content tells the format.
+/// Reads and verifies a module from a path, or from the bytes of a file. The format is detected from the content.
 #[pyfunction]
 #[pyo3(signature = (source, *, dims=None, bind=None, format=None, keep_dequantized=false))]
 pub(crate) fn load(
@@ -119,7 +119,7 @@ pub(crate) fn load(
     Ok(Module::new(own, Report::default()))
 }
 
-/// Reads and verifies a module in a text format, which its first line tells.
+/// Parses and verifies a module in a text format, which is detected from its first line.
 #[pyfunction]
 #[pyo3(signature = (text, *, dims=None, format=None, name="<text>"))]
 pub(crate) fn parse(
@@ -153,7 +153,7 @@ fn extents(dims: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Vec<(String, usi
     pairs.collect::<PyResult<Vec<_>>>().map(Some)
 }
 
-/// A module of inputs and weights alone, as names, types and whether it is a weight.
+/// Returns a module of only inputs and weights, given by name, type and whether it is a weight.
 #[pyfunction]
 pub(crate) fn interface(py: Python<'_>, ports: Vec<(String, String, bool)>) -> PyResult<Module> {
     let mut own = mind::Module::new();
@@ -171,7 +171,7 @@ pub(crate) fn interface(py: Python<'_>, ports: Vec<(String, String, bool)>) -> P
 
 #[pymethods]
 impl Module {
-    /// The inputs that each run is given, in order.
+    /// The inputs of each run, in order.
     #[getter]
     fn inputs(&self, py: Python<'_>) -> Vec<Port> {
         self.with(py, |own| Port::of(&own.inputs()))
@@ -183,7 +183,7 @@ impl Module {
         self.with(py, |own| Port::of(&own.params()))
     }
 
-    /// The outputs, in order, as the file that the module was read from calls them, or as Core text does.
+    /// The outputs, in order, with the names of the file that the module was read from, or else those of Core text.
     #[getter]
     fn outputs(&self, py: Python<'_>) -> Vec<Port> {
         self.with(py, outputs)
@@ -202,15 +202,16 @@ impl Module {
         self.with(py, mind::Module::output_ids)
     }
 
-    /// The elements of the constant that computes a value.
+    /// Returns the elements of the constant that computes a value.
     fn constant<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyAny>> {
         match self.with(py, |own| own.constant(id)) {
             Some(tensor) => given_out(py, tensor),
-            None => Err(PyValueError::new_err(format!("%{id} is no constant"))),
+            None => Err(PyValueError::new_err(format!("%{id} is not a constant"))),
         }
     }
 
-    /// The module optimised by a level from 0 to 3. Its results keep every bit, unless classes of `fast_math` are allowed.
+    /// Returns the module optimised at a level from 0 to 3. Results are bitwise equal, unless classes of `fast_math`
+    /// are allowed.
     #[pyo3(signature = (level=2, *, rules=None, fast_math=None, disable=None, missed=false))]
     fn optimize(
         &self,
@@ -227,7 +228,7 @@ impl Module {
             2 => mind::Level::O2,
             3 => mind::Level::O3,
             _ => {
-                let message = format!("there is no level {level}: they are 0 to 3");
+                let message = format!("invalid level {level}: expected 0 to 3");
                 return Err(PyValueError::new_err(message));
             }
         };
@@ -235,7 +236,8 @@ impl Module {
         self.piped(py, level.pipeline(), &requests)
     }
 
-    /// The module after a pipeline: a text as `canonicalize,fold{max-iters=8},fuse`, a pass of yours, or a list of both.
+    /// Returns the module after a pipeline: text, for example `canonicalize,fold{max-iters=8},fuse`, a user-defined
+    /// pass, or a list of both.
     #[pyo3(signature = (pipeline, *, rules=None, fast_math=None, disable=None, missed=false))]
     fn run_passes(
         slf: &Bound<'_, Self>,
@@ -263,7 +265,8 @@ impl Module {
         Ok(module.unbind())
     }
 
-    /// The module after edits, all of them or none: the list that docs/patching.md describes, or its JSON text.
+    /// Returns the module after all edits: a list as described in docs/patching.md, or its JSON text. If an edit fails,
+    /// none is applied.
     fn patch(&self, edits: &Bound<'_, PyAny>) -> PyResult<Module> {
         let py = edits.py();
         let text = match edits.extract::<String>() {
@@ -283,18 +286,18 @@ impl Module {
         Ok(Module::new(patched, self.report.clone()))
     }
 
-    /// The rewrites that led from the text to the module, in order; with `missed`, also the rules that did not act.
+    /// Returns the rewrites that led to the module, in order; with `missed`, also the rules that did not fire.
     fn remarks(&self) -> Vec<crate::optimize::Remark> {
         self.report.remarks()
     }
 
-    /// The passes that led to the module, in order, each with whether it changed anything.
+    /// Returns the passes that led to the module, in order, each with whether it changed anything.
     #[getter]
     fn passes(&self) -> Vec<(String, bool)> {
         self.report.passes()
     }
 
-    /// Which rewrites led to a value: `%7`, `out:0`, `rule@12` for what a rule did on a line, or everything.
+    /// Explains which rewrites led to a value: `%7`, `out:0`, `rule@12` for a rule on a line, or everything.
     #[pyo3(signature = (value=""))]
     fn explain(&self, py: Python<'_>, value: &str) -> PyResult<String> {
         match self.report.last() {
@@ -303,19 +306,20 @@ impl Module {
         }
     }
 
-    /// How another module differs as a graph, as the lines of a diff; empty if it does not.
+    /// Returns the structural differences to another module, as the lines of a diff; empty if there are none.
     fn diff(&self, py: Python<'_>, other: &Bound<'_, Module>) -> String {
         let other = other.get().with(py, mind::Module::clone);
         self.with(py, move |own| own.diff(&other))
     }
 
-    /// Whether another module computes the same bits on inputs that are made up from `seed`.
+    /// Returns whether another module computes the same bits for random inputs drawn with `seed`.
     #[pyo3(signature = (other, seed=1))]
     fn equal_bits(&self, py: Python<'_>, other: &Bound<'_, Module>, seed: u64) -> PyResult<bool> {
         Ok(self.bit_difference(py, other, seed)?.is_none())
     }
 
-    /// Where another module computes other bits on inputs that are made up from `seed`; `None` if it does not.
+    /// Returns the first output in which another module differs for random inputs drawn with `seed`; `None` if all bits
+    /// are equal.
     #[pyo3(signature = (other, seed=1))]
     fn bit_difference(
         &self,
@@ -329,10 +333,10 @@ impl Module {
         found.map_err(|why| raised(py, &why))
     }
 
-    /// Compiles the module for this machine: on `threads` threads, as many as the machine has unless given, for the
-    /// instruction set `isa` (`avx512`, `avx2`, `portable`), the widest unless given. `cache` keeps programs in a folder,
-    /// `True` in that of the tools. `tune` measures other schedules of each kernel, at most so many in all, and takes the
-    /// fastest; the results have the same bits.
+    /// Compiles the module for this machine: with `threads` threads, by default as many as the machine has, for the
+    /// instruction set `isa` (`avx512`, `avx2`, `portable`), by default the widest. `cache` is a folder in which
+    /// programs are stored, or `True` for that of the tools. `tune` measures other schedules of each kernel, at most
+    /// this many in total, and selects the fastest; results have the same bits.
     #[pyo3(signature = (threads=None, isa=None, *, cache=None, tune=None))]
     fn compile(
         &self,
@@ -348,8 +352,8 @@ impl Module {
         Executable::new(py, own, names, &config)
     }
 
-    /// What a pipeline does to the module, that of `optimize()` unless given: a report that is a page of `mind-opt --report`,
-    /// and a few lines as text.
+    /// Reports the effect of a pipeline on the module, by default that of `optimize()`: a page as of `mind-opt
+    /// --report`, and a few lines of text.
     #[pyo3(signature = (pipeline=None))]
     fn report<'py>(slf: &Bound<'py, Self>, pipeline: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -383,7 +387,7 @@ impl Module {
         class.call1((page, counts, after.report.passes(), rewrites))
     }
 
-    /// What the module computes from arrays by name, op by op in the reference interpreter: a dict of outputs.
+    /// Computes the module with the reference interpreter, op by op, from arrays by name. Returns a dict of outputs.
     fn interpret<'py>(
         &self,
         py: Python<'py>,
@@ -405,25 +409,25 @@ impl Module {
         Ok(dict)
     }
 
-    /// Writes the module to a file, in the format that its name ends with: `.mic`, `.mic2`, `.core`, `.mil`, `.onnx`,
-    /// `.c`, `.dot`, `.svg`, `.html`, or the folder `.mlpackage`.
+    /// Writes the module to a file, in the format of its extension: `.mic`, `.mic2`, `.core`, `.mil`, `.onnx`, `.c`,
+    /// `.dot`, `.svg`, `.html`, or the folder `.mlpackage`.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.attempt(py, move |own| own.save(path))
     }
 
-    /// The module as text: `core`, `mic1`, `mic2`, `mil`, `mil-primer`, `c`, `dot`, `svg` or `html`.
+    /// Returns the module as text: `core`, `mic1`, `mic2`, `mil`, `mil-primer`, `c`, `dot`, `svg` or `html`.
     #[pyo3(signature = (format="core"))]
     fn to_text(&self, py: Python<'_>, format: &str) -> PyResult<String> {
         match self.attempt(py, |own| own.write(format))? {
             Written::Text(text) => Ok(text),
             Written::Bytes(_) | Written::Object { .. } | Written::Folder(_) => {
-                let message = format!("`{format}` is no text: `to_bytes` and `save` write it");
+                let message = format!("`{format}` is not a text format: use `to_bytes` or `save`");
                 Err(PyValueError::new_err(message))
             }
         }
     }
 
-    /// The module as the bytes of a file: `onnx`, `object`, or a text as UTF-8.
+    /// Returns the module as the bytes of a file: `onnx`, `object`, or a text as UTF-8.
     #[pyo3(signature = (format="onnx"))]
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         match self.attempt(py, |own| own.write(format))? {
@@ -438,7 +442,8 @@ impl Module {
         }
     }
 
-    /// What a format cannot say of the module, each finding with its op and place; empty if `save` will write it.
+    /// Returns the ops that a format cannot express, each diagnostic with its op and location; empty if `save` can
+    /// write it.
     fn missing<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
         let written = self.with(py, |own| own.write(format).map(|_| ()));
         match written {
@@ -449,7 +454,7 @@ impl Module {
         }
     }
 
-    /// Core text, with the middle of large constants left out; `to_text` has all of it.
+    /// Returns Core text with large constants abbreviated; `to_text` has all elements.
     fn __str__(&self, py: Python<'_>) -> String {
         self.with(py, |own| text::shown(&own.to_string()))
     }
@@ -466,7 +471,7 @@ impl Module {
         })
     }
 
-    /// The drawing of the module with the types of its inputs and outputs, for notebooks.
+    /// Returns the drawing of the module with the types of its inputs and outputs, for notebooks.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let drawing = self.to_text(py, "svg")?;
         let row = |kind: &str, port: &Port| {
@@ -519,7 +524,7 @@ impl Module {
     }
 }
 
-/// The module after a pass that is a Python function.
+/// Returns the module after a pass that is a Python function.
 fn by_function<'py>(
     module: &Bound<'py, Module>,
     step: &Bound<'py, PyAny>,
@@ -559,7 +564,7 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// The module of a pickle.
+/// Returns the module of a pickle.
 #[pyfunction]
 pub(crate) fn restore(py: Python<'_>, packed: &[u8], names: Vec<String>) -> PyResult<Module> {
     let read = py.detach(|| mind::Module::unpacked(packed));

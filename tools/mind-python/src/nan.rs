@@ -1,11 +1,12 @@
-//! NaN in results.
+//! Canonical NaNs in results.
 //!
-//! Which NaN an operation gives depends on the instruction set, so the sign and the payload of a NaN are not part of a result.
-//! Arrays that a run returns have one NaN for each dtype, so that checksums of equal results are equal.
+//! The NaN that an operation computes depends on the instruction set, so the sign and the payload of a NaN are not part
+//! of a result. Arrays that a run returns have one canonical NaN per dtype, so that checksums of equal results are
+//! equal.
 
 use mind::DType;
 
-/// Gives each NaN among the elements the bits of the positive quiet one without a payload.
+/// Replaces each NaN by the positive quiet one without a payload.
 pub(crate) fn unify(dtype: DType, bytes: &mut [u8]) {
     match dtype {
         DType::F16 => unify_words::<u16>(bytes, 0x7c00, 0x7e00),
@@ -24,17 +25,17 @@ pub(crate) fn unify(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// Elements are read as integers: without its sign, a NaN is above infinity.
+/// Compares elements as integers: without its sign, a NaN is larger than infinity.
 fn unify_words<W>(bytes: &mut [u8], infinity: W, nan: W)
 where
     W: bytemuck::Pod + Ord + std::ops::Shl<u32, Output = W>,
 {
-    /// Elements that are looked through before any is written: most arrays have no NaN.
+    /// The number of elements that are checked before any is written, because most arrays have no NaN.
     const PIECE: usize = 1024;
     let is_nan = |word: W| (word << 1) > (infinity << 1);
     let words: &mut [W] = bytemuck::cast_slice_mut(bytes);
     for piece in words.chunks_mut(PIECE) {
-        // Without an early end, so that it is vectorised.
+        // Without early exit, so that the loop is vectorised.
         if piece.iter().fold(false, |any, &word| any | is_nan(word)) {
             for word in piece.iter_mut().filter(|word| is_nan(**word)) {
                 *word = nan;

@@ -1,4 +1,4 @@
-//! Ops to walk.
+//! Ops of a module for iteration.
 
 use mind::{Attribute, Body, Statement, Type};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::port::shape;
 
-/// An op of a module. Values go by the numbers that they have in Core text: `%3` is 3.
+/// An op of a module. Values are the numbers that they have in Core text: `%3` is 3.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Op {
     own: Statement,
@@ -20,7 +20,7 @@ pub(crate) struct OpBody {
     outputs: Vec<u64>,
 }
 
-/// Statements as ops.
+/// Converts statements to ops.
 pub(crate) fn ops(py: Python<'_>, statements: Vec<Statement>) -> PyResult<Vec<Py<Op>>> {
     let op = |own: Statement| Py::new(py, Op { own });
     statements.into_iter().map(op).collect()
@@ -28,56 +28,56 @@ pub(crate) fn ops(py: Python<'_>, statements: Vec<Statement>) -> PyResult<Vec<Py
 
 #[pymethods]
 impl Op {
-    /// What Core text calls it, as `Relu`.
+    /// The name in Core text, for example `Relu`.
     #[getter]
     fn name(&self) -> &'static str {
         self.own.op
     }
 
-    /// The values that it reads.
+    /// The values of its operands.
     #[getter]
     fn operands<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.own.operands)
     }
 
-    /// The values that it computes.
+    /// The values of its results.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.own.results.iter().map(|(id, _)| *id))
     }
 
-    /// The value that it computes; the first of several.
+    /// The value of its first result.
     #[getter]
     fn id(&self) -> Option<u64> {
         self.own.results.first().map(|(id, _)| *id)
     }
 
-    /// The types of what it computes, as text.
+    /// The types of its results, as text.
     #[getter]
     fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.own.results.iter().map(|(_, ty)| ty.to_string()))
     }
 
-    /// The type of what it computes, as text: `f32[B, 784]`.
+    /// The type of its first result as text, for example `f32[B, 784]`.
     #[getter]
     fn r#type(&self) -> Option<String> {
         self.ty().map(Type::to_string)
     }
 
-    /// The element type of what it computes: `f32`.
+    /// The dtype of its first result, for example `f32`.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
         self.ty().map(|ty| ty.dtype.name())
     }
 
-    /// The extents of what it computes: a number, the name of a dimension, or `None` for one without a name.
+    /// The extents of its first result: a number, the name of a dimension, or `None` for an unnamed one.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.ty().map(|ty| shape(py, &ty.shape)).transpose()
     }
 
-    /// Its attributes, those with their default values included. The elements of a constant are not among them:
-    /// `Module.constant` returns those.
+    /// Its attributes, including those with default values. The elements of a constant are not included;
+    /// `Module.constant` returns them.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -102,7 +102,7 @@ impl Op {
         self.own.bodies.iter().map(body).collect()
     }
 
-    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    /// The line in the module's text, from 1; `None` for an op that is not in the text.
     #[getter]
     fn line(&self) -> Option<usize> {
         self.own.line
@@ -156,7 +156,7 @@ impl OpBody {
     }
 }
 
-/// The value of an attribute; `None` for the elements of a constant.
+/// Returns the value of an attribute; `None` for the elements of a constant.
 fn attribute<'py>(py: Python<'py>, value: &Attribute) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(Some(match value {
         Attribute::Int(value) => value.into_pyobject(py)?.into_any(),

@@ -1,4 +1,4 @@
-//! What optimising is asked for, and what came of it.
+//! Optimisation options and reports.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::rules::Rules;
 
-/// What passes are asked for besides their names.
+/// Options of a pipeline.
 pub(crate) struct Requests {
     rules: Vec<(String, String)>,
     fast_math: FastMath,
@@ -57,11 +57,11 @@ impl Requests {
         })
     }
 
-    /// What runs a pipeline so.
+    /// Returns an optimizer for a pipeline with these options.
     ///
     /// # Errors
     ///
-    /// A pipeline that cannot be read.
+    /// The pipeline cannot be parsed.
     pub(crate) fn optimizer(&self, pipeline: &str) -> Result<Optimizer, Error> {
         let mut optimizer = Optimizer::new(pipeline)?.fast_math(self.fast_math);
         for rule in &self.disabled {
@@ -78,7 +78,7 @@ impl Requests {
     }
 }
 
-/// Classes of what rules may change: `True` for all, or their names in a list or with commas.
+/// Parses fast-math classes: `True` for all, or their names in a list or separated by commas.
 fn classes(given: &Bound<'_, PyAny>) -> PyResult<FastMath> {
     if let Ok(all) = given.extract::<bool>() {
         return Ok(if all { FastMath::ALL } else { FastMath::EXACT });
@@ -94,13 +94,13 @@ fn classes(given: &Bound<'_, PyAny>) -> PyResult<FastMath> {
     names.iter().try_fold(FastMath::EXACT, |all, name| {
         let class = FastMath::parse(name).ok_or_else(|| {
             let known = FastMath::NAMES.map(|(name, _)| name).join(", ");
-            PyValueError::new_err(format!("there is no class `{name}`; they are {known}"))
+            PyValueError::new_err(format!("unknown class `{name}`: expected one of {known}"))
         })?;
         Ok(all.union(class))
     })
 }
 
-/// What led to a module.
+/// The passes that led to a module.
 #[derive(Clone, Default)]
 pub(crate) struct Report {
     steps: Vec<Step>,
@@ -109,26 +109,26 @@ pub(crate) struct Report {
 #[derive(Clone)]
 enum Step {
     Passes(Arc<mind::Report>),
-    /// A pass of the user's, and whether it changed anything.
+    /// A user-defined pass, and whether it changed anything.
     Function(String, bool),
 }
 
 impl Report {
-    /// What led to a module, and these passes after that.
+    /// Returns the report extended by passes of the compiler.
     pub(crate) fn then(&self, report: Arc<mind::Report>) -> Report {
         let mut own = self.clone();
         own.steps.push(Step::Passes(report));
         own
     }
 
-    /// What led to a module, and a pass of the user's after that.
+    /// Returns the report extended by a user-defined pass.
     pub(crate) fn then_by(&self, name: String, is_changed: bool) -> Report {
         let mut own = self.clone();
         own.steps.push(Step::Function(name, is_changed));
         own
     }
 
-    /// What the last passes of the compiler did.
+    /// Returns the report of the last passes of the compiler.
     pub(crate) fn last(&self) -> Option<Arc<mind::Report>> {
         let reports = self.steps.iter().rev().filter_map(|step| match step {
             Step::Passes(report) => Some(report.clone()),
@@ -160,14 +160,14 @@ impl Report {
     }
 }
 
-/// A rewrite that was made, or a rule that did not act.
+/// A rewrite, or a rule that did not fire.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Remark {
     own: mind::Remark,
 }
 
 impl Remark {
-    /// The rules or patterns that led to the rewrite.
+    /// Returns the rules or patterns that led to the rewrite.
     pub(crate) fn rule_names(&self) -> &[String] {
         &self.own.rules
     }
@@ -181,25 +181,25 @@ impl Remark {
         self.own.pass
     }
 
-    /// The rules or patterns that led to the rewrite, or the one that did not act.
+    /// The rules or patterns that led to the rewrite, or the one that did not fire.
     #[getter]
     fn rules(&self) -> Vec<String> {
         self.own.rules.clone()
     }
 
-    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    /// The line in the module's text, from 1; `None` for an op that is not in the text.
     #[getter]
     fn line(&self) -> Option<usize> {
         self.own.line
     }
 
-    /// What became of which op, or why the rule did not act.
+    /// A description of the rewrite, or why the rule did not fire.
     #[getter]
     fn text(&self) -> &str {
         &self.own.text
     }
 
-    /// Whether it is a rewrite that was made.
+    /// Whether it is a rewrite.
     #[getter]
     fn acted(&self) -> bool {
         self.own.acted

@@ -41,19 +41,19 @@ impl Port {
 
 #[pymethods]
 impl Port {
-    /// Its type as text: `f32[B, 784]`.
+    /// The type as text, for example `f32[B, 784]`.
     #[getter]
     fn r#type(&self) -> String {
         self.ty.to_string()
     }
 
-    /// The type of an element: `f32`.
+    /// The dtype of an element, for example `f32`.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.ty.dtype.name()
     }
 
-    /// The extents, outermost first: a number, the name of a dimension, or `None` for one without a name.
+    /// The extents, outermost first: a number, the name of a dimension, or `None` for an unnamed one.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         shape(py, &self.ty.shape)
@@ -64,7 +64,7 @@ impl Port {
     }
 }
 
-/// Extents as a tuple.
+/// Returns extents as a tuple.
 pub(crate) fn shape<'py>(py: Python<'py>, extents: &[Extent]) -> PyResult<Bound<'py, PyTuple>> {
     let extent = |own: &Extent| -> PyResult<Bound<'py, PyAny>> {
         Ok(match own {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::errors::raised;
 use crate::signals;
 
-/// Rewrite rules that were checked: both sides of each were evaluated on many inputs.
+/// Checked rewrite rules: both sides of each were evaluated on many inputs.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Rules {
     name: String,
@@ -14,7 +14,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The name of the file, and the text.
+    /// Returns the name of the file, and the text.
     pub(crate) fn source(&self) -> (String, String) {
         (self.name.clone(), self.text.clone())
     }
@@ -22,7 +22,7 @@ impl Rules {
 
 #[pymethods]
 impl Rules {
-    /// What the file is called in diagnostics.
+    /// The name of the file in diagnostics.
     #[getter]
     fn name(&self) -> &str {
         &self.name
@@ -39,7 +39,7 @@ impl Rules {
     }
 }
 
-/// Reads rules, and checks that each keeps what its class promises.
+/// Parses rules, and checks that each satisfies its class.
 #[pyfunction]
 #[pyo3(signature = (text, *, name="<rules>"))]
 pub(crate) fn rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Rules> {
@@ -54,7 +54,7 @@ pub(crate) fn rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Rules> {
     })
 }
 
-/// Checks rules and returns what was found of each, refused ones included.
+/// Checks rules. Returns a verdict for each, including rejected ones.
 #[pyfunction]
 #[pyo3(signature = (text, *, name="<rules>"))]
 pub(crate) fn check_rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Vec<Verdict>> {
@@ -64,7 +64,7 @@ pub(crate) fn check_rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Ve
     Ok(verdicts.into_iter().map(|own| Verdict { own }).collect())
 }
 
-/// What a check found of one direction of a rule.
+/// The verdict on one direction of a rule.
 #[pyclass(frozen, module = "mind_opt", name = "RuleVerdict")]
 pub(crate) struct Verdict {
     own: RuleVerdict,
@@ -72,31 +72,31 @@ pub(crate) struct Verdict {
 
 #[pymethods]
 impl Verdict {
-    /// The rule.
+    /// The name of the rule.
     #[getter]
     fn name(&self) -> &str {
         &self.own.name
     }
 
-    /// Whether it is a rule in both directions, read from right to left.
+    /// Whether it is the right-to-left direction of a bidirectional rule.
     #[getter]
     fn reversed(&self) -> bool {
         self.own.is_reversed
     }
 
-    /// What it promises: `exact`, or the classes of what it may change.
+    /// The class of the rule: `exact`, or the classes of allowed changes.
     #[getter]
     fn rule_class(&self) -> &str {
         &self.own.class
     }
 
-    /// Whether it keeps its promise in every case that was tried.
+    /// Whether it satisfies its class in every tested case.
     #[getter]
     fn holds(&self) -> bool {
         self.own.refusal.is_none()
     }
 
-    /// Why it may not act; `None` if it holds.
+    /// Why it is rejected; `None` if it holds.
     #[getter]
     fn reason(&self) -> Option<&str> {
         match self.own.refusal.as_ref()? {
@@ -105,7 +105,7 @@ impl Verdict {
         }
     }
 
-    /// A module whose outputs differ, as Core text.
+    /// A counterexample: a module with different outputs, as Core text.
     #[getter]
     fn counterexample(&self) -> Option<&str> {
         match self.own.refusal.as_ref()? {
@@ -114,19 +114,19 @@ impl Verdict {
         }
     }
 
-    /// How many modules it was tried on.
+    /// Number of modules on which it was tested.
     #[getter]
     fn modules(&self) -> usize {
         self.own.modules
     }
 
-    /// How many elements were compared.
+    /// Number of compared elements.
     #[getter]
     fn elements(&self) -> usize {
         self.own.elements
     }
 
-    /// Conditions that seem needless, a class stronger than declared.
+    /// Hints: conditions that seem unnecessary, and a class that is stronger than declared.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.own.notes.clone()

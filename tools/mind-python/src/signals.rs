@@ -1,7 +1,8 @@
-//! Signals during long calls: Ctrl-C raises `KeyboardInterrupt` in the call and not after it.
+//! Signals during long calls: Ctrl-C raises `KeyboardInterrupt` in the call, not after it.
 //!
-//! Python calls the handlers of signals in its main thread alone, between its own instructions. Programs ask for that while
-//! they run, and stop; compiling and optimising go on in a thread of their own, whose result nobody takes.
+//! Python calls signal handlers only in its main thread, between its own instructions. Programs poll for signals while
+//! they run, and stop. Compilation and optimisation run in a separate thread, which continues after a signal, and whose
+//! result is dropped.
 
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -14,17 +15,17 @@ use pyo3::prelude::*;
 
 use crate::errors::error;
 
-/// How long a signal waits at most, and how seldom a call takes the interpreter for it.
+/// The maximal delay of a signal, and the minimal interval at which a call acquires the interpreter to poll.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// The stack of a thread that compiles: that of a main thread, twice.
+/// The stack size of a compiling thread, twice that of a main thread.
 const STACK: usize = 16 << 20;
 
-/// Does work that runs programs, without the interpreter.
+/// Calls `work`, which runs programs, without the interpreter lock.
 ///
 /// # Errors
 ///
-/// Returns the exception that a signal handler raises; the programs have stopped then.
+/// Returns the exception that a signal handler raises; the programs have then stopped.
 pub(crate) fn running<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let (done, raised) = py.detach(|| {
         let raised = Rc::new(RefCell::new(None));
@@ -49,19 +50,19 @@ pub(crate) fn running<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
     }
 }
 
-/// Does work that nothing stops, without the interpreter.
+/// Calls `work`, which cannot be interrupted, without the interpreter lock.
 ///
 /// # Errors
 ///
 /// Returns the exception that a signal handler raises, in which case the work continues and its result is dropped;
-/// errors too if no thread can be started.
+/// errors also if no thread can be started.
 pub(crate) fn waiting<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody receives it after a signal.
+        // After a signal nothing receives the result.
         let _ = sender.send(work());
     });
     let worker = worker.map_err(|why| {

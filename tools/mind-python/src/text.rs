@@ -1,9 +1,9 @@
 //! Core text as `print` shows it.
 
-/// The longest list of elements that is shown whole, in characters.
+/// The maximal length in characters of a list of elements that is not abbreviated.
 const SHOWN: usize = 120;
 
-/// Core text in which of the elements of a large constant the first and last ones are left.
+/// Returns Core text with only the first and last elements of large constants.
 pub(crate) fn shown(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(line).collect();
     lines.join("\n")
@@ -14,7 +14,7 @@ fn line(line: &str) -> String {
         return line.to_owned();
     };
     let all = &line[list.clone()];
-    // Elements are ASCII, and commas are between them.
+    // Elements are ASCII and separated by commas.
     let head = all[..SHOWN / 2].rfind(',').unwrap_or(SHOWN / 2);
     let tail = all.len() - SHOWN / 4;
     let tail = all[tail..].find(',').map_or(tail, |at| tail + at);
@@ -22,7 +22,7 @@ fn line(line: &str) -> String {
     format!("{before}{}, ...{}{after}", &all[..head], &all[tail..])
 }
 
-/// Where the elements of the constant of a line are.
+/// Returns the range of the elements in the line of a constant.
 fn elements(line: &str) -> Option<std::ops::Range<usize>> {
     const START: &str = "ConstTensor {data=[";
     let start = line.find(START)? + START.len() - 1;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Runs a tool with these arguments on the streams of the process, and returns its exit code. `itself` is the command that
+/// Runs a tool with these arguments on the streams of the process. Returns its exit code. `itself` is the command that
 /// runs the same tool again.
 #[pyfunction]
 pub(crate) fn run_tool(
@@ -21,7 +21,7 @@ pub(crate) fn run_tool(
         "mind-run" => mind_run::run,
         "mind-translate" => mind_translate::run,
         "mind-lsp" => return Ok(py.detach(|| mind_lsp::run(&args))),
-        _ => return Err(PyValueError::new_err(format!("there is no tool `{name}`"))),
+        _ => return Err(PyValueError::new_err(format!("unknown tool `{name}`"))),
     };
     Ok(py.detach(|| mind_host::run(tool, &args, Some(itself))))
 }

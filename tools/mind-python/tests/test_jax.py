@@ -128,7 +128,7 @@ def test_what_cannot_be_read_is_named():
     found = [own.message for own in caught.value.diagnostics]
     assert any("`stablehlo.fft`: complex numbers are not supported" in own for own in found)
     assert any("@lapack_ssyevd_ffi` is code outside of the text" in own for own in found)
-    with pytest.raises(ValueError, match="is no type; one is written"):
+    with pytest.raises(ValueError, match="is not a type: expected one like"):
         mo.from_jax(lambda x: x, "f32(4)")
     with pytest.raises(mo.RejectedError, match="no dimension `bach`; its open dimensions are `batch`"):
         mo.from_jax(lambda x: x * 2, "f32[batch, 4]", dims={"bach": 3})

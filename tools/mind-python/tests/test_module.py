@@ -50,7 +50,7 @@ def test_inputs_become_constants(examples):
     image = numpy.full((1, 1, 8, 8), 0.5, "float32")
     module = mo.load(examples / "classifier.onnx", bind={"image": image})
     assert module.inputs == []
-    with pytest.raises(mo.RejectedError, match="ONNX models and StableHLO alone"):
+    with pytest.raises(mo.RejectedError, match="only of ONNX and StableHLO files"):
         mo.load(examples / "mlp.mic", bind={"x": image})
 
 
@@ -86,7 +86,7 @@ def test_bodies_are_walked(examples):
 def test_constants_are_read():
     module = mo.parse("%0 = ConstF32 {value=2.5} : tensor<f32[]>\noutputs: %0")
     assert module.constant(0).tolist() == 2.5
-    with pytest.raises(ValueError, match="%7 is no constant"):
+    with pytest.raises(ValueError, match="%7 is not a constant"):
         module.constant(7)
 
 
@@ -96,7 +96,7 @@ def test_modules_do_not_change():
     assert module.to_text("mic2") == REPEATED
     assert optimized.to_text("mic2") == RELU
     assert module.passes == [] and optimized.passes != []
-    with pytest.raises(ValueError, match="no level 4"):
+    with pytest.raises(ValueError, match="invalid level 4"):
         module.optimize(4)
 
 
@@ -124,7 +124,7 @@ def test_fast_math_is_asked_for_by_class():
     count = lambda **options: len(module.optimize(**options).ops)
     assert count() == 3
     assert count(fast_math="nsz") == count(fast_math=["nsz"]) == count(fast_math=True) == 1
-    with pytest.raises(ValueError, match="no class `fast`"):
+    with pytest.raises(ValueError, match="unknown class `fast`"):
         module.optimize(fast_math="fast")
 
 
@@ -162,9 +162,9 @@ def test_texts_are_those_of_the_formats():
     module = mo.parse(RELU)
     assert module.to_text() == str(module) == "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Relu (%0) : tensor<f32[4]>\noutputs: %1"
     assert module.to_bytes("mic2") == RELU.encode()
-    with pytest.raises(mo.RejectedError, match="`core2` is no format"):
+    with pytest.raises(mo.RejectedError, match="`core2` is not a format"):
         module.to_text("core2")
-    with pytest.raises(ValueError, match="`onnx` is no text"):
+    with pytest.raises(ValueError, match="`onnx` is not a text format"):
         module.to_text("onnx")
     with pytest.raises(ValueError, match="is a folder"):
         module.to_bytes("mlpackage")
@@ -175,7 +175,7 @@ def test_what_a_format_cannot_say_is_listed(examples):
     (finding,) = module.missing("mic2")
     assert finding.severity == "error" and "fused" in finding.message
     assert module.missing("core") == module.missing("onnx") == []
-    with pytest.raises(mo.RejectedError, match="is no format"):
+    with pytest.raises(mo.RejectedError, match="is not a format"):
         module.missing("onyx")
 
 

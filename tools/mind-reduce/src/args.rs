@@ -12,12 +12,12 @@ use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_pass::{PassRegistry, Pipeline, RewriteOptions, parse_pipeline};
 
-/// The level whose pipeline is suspected where none is named.
+/// The default optimisation level.
 const SUSPECTED: &str = "2";
 
 pub(super) fn command() -> Command {
     Command::new("mind-reduce")
-        .about("Makes a module smaller while it stays interesting, or finds the first bad rewrite")
+        .about("Reduces a module while it stays interesting, or finds the first bad rewrite")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(
             "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
@@ -42,9 +42,8 @@ fn search_args() -> [Arg; 7] {
         value(
             "test",
             "CMD|@crash|@differs",
-            "what is interesting: a file for which CMD exits with 0, a crash of the passes or \
-             of the engine that is named (`@crash`), or results of the passes' output that \
-             differ from those of their input (`@differs`)",
+            "the interestingness test: CMD exits with 0 for the file, the passes or the given engine crash \
+             (`@crash`), or the results of the passes' output differ from those of their input (`@differs`)",
         )
         .required(true),
         flag(
@@ -59,20 +58,20 @@ fn search_args() -> [Arg; 7] {
             "the output's format; by default that of the extension of -o, else the input's format or Core text",
         )
         .value_parser(FormatInfo::words(is_written)),
-        value("trials", "N", "how often the test is made at most")
+        value("trials", "N", "the maximal number of tests")
             .value_parser(clap::value_parser!(usize))
             .default_value("10000"),
         value(
             "time-limit",
             "SECONDS",
-            "how long CMD, or passes and engine, may take for one module",
+            "the time limit of CMD, or of passes and engine, for one module",
         )
         .value_parser(clap::value_parser!(u64).range(1..))
         .default_value("20"),
         value(
             "memory-limit",
             "SIZE",
-            "memory that they may take for one module; K, M, G for KiB, ...",
+            "the memory limit of passes and engine for one module; K, M, G for KiB, ...",
         )
         .value_parser(ValueParser::new(mind_cli::parse_size))
         .default_value("8G"),
@@ -84,7 +83,7 @@ fn suspect_args() -> [Arg; 3] {
         value(
             "pass-pipeline",
             "TEXT",
-            "the passes that are suspected, as text; those of -O2 where nothing is said",
+            "the passes to run, as text; by default those of -O2",
         )
         .conflicts_with("level"),
         Arg::new("level")
@@ -95,26 +94,26 @@ fn suspect_args() -> [Arg; 3] {
         value(
             "engine",
             "ENGINE",
-            "what runs the passes' output: for `@differs` the interpreter unless given, for \
-             `@crash` nothing; with `jit` no passes run where nothing is said",
+            "the engine that runs the passes' output: by default the interpreter for `@differs`, and none for \
+             `@crash`; with `jit` no passes run by default",
         )
         .value_parser(["interp", "jit"]),
     ]
 }
 
-const PASSES_HEADING: &str = "What is suspected";
+const PASSES_HEADING: &str = "Passes";
 
-/// Whether the tool writes modules in a format.
+/// Returns whether the tool can write modules in a format.
 fn is_written(row: &FormatInfo) -> bool {
     row.text().is_some()
 }
 
-/// What makes a module interesting.
+/// The interestingness test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Test {
     /// The command succeeds.
     Command(String),
-    /// The passes panic, or leave a module that breaks a rule.
+    /// The passes panic, or leave an invalid module.
     Crash,
     /// The passes change results.
     Differs,
@@ -134,14 +133,14 @@ impl Test {
     }
 }
 
-/// What runs the module after the passes.
+/// The engine that runs the module after the passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EngineKind {
     Interp,
     Jit,
 }
 
-/// The command line, understood.
+/// The parsed command line.
 pub(super) struct Args {
     pub(super) path: String,
     pub(super) load: LoadOptions,
@@ -152,9 +151,9 @@ pub(super) struct Args {
     to: Option<&'static FormatInfo>,
     pub(super) trials: usize,
     pub(super) pipeline: Pipeline,
-    /// What runs the module after the passes, if that is said.
+    /// The engine that runs the module after the passes, if it is given.
     pub(super) engine: Option<EngineKind>,
-    /// What a case may take.
+    /// Time and memory limits of a case.
     pub(super) child: ChildLimits,
     no_input_limits: bool,
 }
@@ -162,7 +161,7 @@ pub(super) struct Args {
 impl Args {
     /// # Errors
     ///
-    /// The exit code after a usage error has been printed.
+    /// The exit code, after a usage error has been printed.
     pub(super) fn of(
         matches: &ArgMatches,
         passes: &PassRegistry,
@@ -221,18 +220,18 @@ impl Args {
         })
     }
 
-    /// The format that the output is asked for in, where the module was read from `input`; `None` for the input's own.
+    /// Returns the requested output format for a module that was read from `input`; `None` for the format of the input.
     pub(super) fn format(&self, input: &FormatInfo) -> Option<Format> {
         let output = Output {
             to: self.to,
             path: self.output.as_deref(),
             writes: is_written,
         };
-        // Names that lead to no format are refused before anything is read.
+        // Names without a known format have been rejected before anything is read.
         output.format(Some(input)).ok().flatten()?.text()
     }
 
-    /// The command that stops after rewrite `number`.
+    /// Returns the command that stops after rewrite `number`.
     pub(super) fn replay(&self, rewriting: &RewriteOptions, number: u64) -> String {
         let RewriteOptions {
             rules,

@@ -1,7 +1,7 @@
-//! One case of a reduction: passes that run on a module, in a process of their own.
+//! A case of a reduction: runs passes on a module in a separate process.
 //!
-//! The process reads the case as a JSON document and writes a line for each step, so that what it was doing is known
-//! however it ends.
+//! The process reads the case as a JSON document and writes a line before each step, so that the current step is known
+//! however the process ends.
 
 use std::io::Write;
 
@@ -27,17 +27,17 @@ use serde_json::{Value, json};
 use super::args::EngineKind;
 use super::fault::{Optimiser, Phase, Runner, Stop};
 
-/// The argument that makes the tool run the case on standard input.
+/// The argument with which the tool runs the case on standard input.
 pub(super) const FLAG: &str = "--case";
 
-/// What a case is asked for.
+/// The task of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
-    /// To run the passes.
+    /// Run the passes.
     Passes,
-    /// To print what the passes made of the module.
+    /// Print the module after the passes.
     Output,
-    /// To compare the results of that with those of the module.
+    /// Compare the results of the modules before and after the passes.
     Results,
 }
 
@@ -47,7 +47,7 @@ const ASKED: [(&str, Asked); 3] = [
     ("results", Asked::Results),
 ];
 
-/// What the cases of a reduction have in common.
+/// The common options of a reduction's cases.
 pub(super) struct Setup {
     pub(super) pipeline: Pipeline,
     pub(super) rewriting: RewriteOptions,
@@ -57,22 +57,22 @@ pub(super) struct Setup {
     pub(super) padding: Padding,
 }
 
-/// A module and how many rewrites are made.
+/// A module, with the number of rewrites that are made.
 pub(super) struct Case<'a> {
-    /// What places in the module are called after.
+    /// The file name for locations in the module.
     pub(super) name: &'a str,
     pub(super) text: &'a str,
     pub(super) from: Option<&'static FormatInfo>,
-    /// All rewrites are made unless given.
+    /// The maximal number of rewrites; `None` for all.
     pub(super) limit: Option<u64>,
 }
 
-/// What a case came to.
+/// The result of a case.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Report {
-    /// The rewrites that were made, if their number was limited.
+    /// The number of rewrites made, if it was limited.
     pub(super) made: u64,
-    /// The last one that the limit allows.
+    /// The last rewrite that the limit allows.
     pub(super) last: Option<String>,
     pub(super) outcome: Outcome,
 }
@@ -80,11 +80,11 @@ pub(super) struct Report {
 /// How a case ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// The passes ended, with this text if it was asked for.
+    /// The passes finished; with the text of the module if it was requested.
     Done(String),
     /// The results differ.
     Differs,
-    /// It stopped before.
+    /// It stopped early.
     Stopped(Stop),
 }
 
@@ -107,13 +107,13 @@ pub(super) fn run(passes: &PassRegistry, host: &mut dyn Host) -> u8 {
         EngineKind::Interp => Ok(Runner::Interpreter),
         EngineKind::Jit => Runner::compiler(),
     };
-    // That there is such an engine was seen before any case was made.
+    // The engine's existence was checked before any case was made.
     let Ok(runner) = runner else { return USAGE };
     evaluate(&setup, &case, &runner, host.stdout());
     DONE
 }
 
-/// Runs a case and writes its report to `out`, a line for each step as it begins.
+/// Runs a case and writes its report to `out`, a line before each step.
 pub(super) fn evaluate(setup: &Setup, case: &Case<'_>, runner: &Runner, out: &mut dyn Write) {
     let mut lines = Lines(out);
     match outcome(setup, case, runner, &mut lines) {
@@ -132,7 +132,7 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
         padding: setup.padding,
         ..LoadOptions::default()
     };
-    // A module that cannot be read back is no module of the user's.
+    // A candidate that cannot be parsed after it was printed is rejected, because a user could not pass it to the tool.
     let Ok((format, graph)) = parse_and_verify(&session.formats, case.text, 0, &options) else {
         return Outcome::Stopped(Stop::Refused);
     };
@@ -175,11 +175,11 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
     }
 }
 
-/// What is written while a case runs.
+/// The output of a running case.
 struct Lines<'o>(&'o mut dyn Write);
 
 impl Lines<'_> {
-    /// A reader who went away needs no report.
+    /// Write errors are ignored, because a reader that has exited needs no report.
     fn say(&mut self, word: &str, rest: &str) {
         let _ = writeln!(self.0, "{word} {rest}").and_then(|()| self.0.flush());
     }
@@ -189,7 +189,7 @@ impl Lines<'_> {
     }
 }
 
-/// Lets the first rewrites pass, and writes what is done.
+/// Allows a limited number of rewrites, and writes the progress.
 struct Watch<'f, 'l, 'o> {
     file: &'f SourceFile,
     bisect: Bisect,
@@ -229,13 +229,13 @@ impl Instrument for Watch<'_, '_, '_> {
 }
 
 impl Report {
-    /// What a process that ran a case wrote until it ended.
+    /// Parses the output of a process that ran a case.
     pub(super) fn read(ended: &Rerun) -> Report {
         let text = String::from_utf8_lossy(&ended.stdout);
         let (mut made, mut last, mut phase) = (0, None, Phase::Reading);
         let mut rest = &*text;
         let outcome = loop {
-            // A line that was cut off is no report.
+            // A truncated line is not part of the report.
             let Some((line, below)) = rest.split_once('\n') else {
                 break None;
             };
@@ -255,7 +255,7 @@ impl Report {
         };
         let died = || Outcome::Stopped(Stop::Died(phase, ended.end));
         let outcome = match outcome {
-            // What comes after the report, as the end of threads, belongs to the last phase.
+            // A crash after the report, for example at the exit of threads, belongs to the last phase.
             Some(outcome) if ended.end == ProcessEnd::Code(i32::from(DONE)) => outcome,
             Some(_) | None => died(),
         };
@@ -268,7 +268,7 @@ impl Report {
 }
 
 impl Setup {
-    /// A case as the document that [`run`] reads.
+    /// Returns a case as the document that [`run`] reads.
     pub(super) fn document(&self, case: &Case<'_>) -> String {
         let RewriteOptions {
             rules,

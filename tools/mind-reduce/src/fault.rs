@@ -1,4 +1,4 @@
-//! What goes wrong when passes run on a module.
+//! Faults of passes that run on a module.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -16,7 +16,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{Failure, Instrument, Manager, Pipeline, RewriteOptions, RunCache, Statistics};
 
-/// A pipeline and what it needs.
+/// A pipeline with its inputs.
 pub(super) struct Optimiser<'a> {
     pub(super) session: &'a Session,
     pub(super) pipeline: &'a Pipeline,
@@ -25,10 +25,10 @@ pub(super) struct Optimiser<'a> {
     pub(super) verify: VerifyConfig,
 }
 
-/// What a case is doing.
+/// The phase of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Reading the module.
+    /// Parsing the module.
     Reading,
     /// Running this pass.
     Pass(String),
@@ -42,7 +42,7 @@ const ENGINE: &str = "the engine";
 const REFERENCE: &str = "the reference interpreter";
 
 impl Phase {
-    /// What it is called in a report, and in messages where it is a pass.
+    /// Returns its text in a report, and for a pass also in messages.
     pub(super) fn text(&self) -> &str {
         match self {
             Phase::Reading => "",
@@ -72,16 +72,16 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why a case did not come to its end.
+/// Why a case stopped early.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
     /// It panicked.
     Panicked(Phase),
-    /// A pass left a module that breaks a rule.
+    /// A pass left an invalid module.
     Invalid(Phase),
-    /// A pass did not find its fixpoint.
+    /// A pass did not reach its fixed point.
     NotConverged(Phase),
-    /// A pass or an engine does not take the module, which is no fault.
+    /// A pass or an engine rejects the module, which is not a fault.
     Refused,
     /// Its process ended.
     Died(Phase, ProcessEnd),
@@ -108,7 +108,7 @@ impl fmt::Display for Stop {
 }
 
 impl Stop {
-    /// The word for it in a report; that of a process that died is never written.
+    /// Returns its keyword in a report. A process that died does not write one.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Stop::Panicked(_) => "panicked",
@@ -118,7 +118,7 @@ impl Stop {
         }
     }
 
-    /// What it was doing, as a report has it.
+    /// Returns its phase in a report.
     pub(super) fn phase(&self) -> &str {
         match self {
             Stop::Panicked(phase) | Stop::Invalid(phase) | Stop::NotConverged(phase) => {
@@ -128,7 +128,7 @@ impl Stop {
         }
     }
 
-    /// The line of a report.
+    /// Parses a line of a report.
     pub(super) fn parse(word: &str, phase: &str) -> Option<Stop> {
         let phase = Phase::parse(phase);
         match word {
@@ -140,7 +140,7 @@ impl Stop {
         }
     }
 
-    /// Whether it is a crash: of the passes, or of the engine that runs what they made.
+    /// Returns whether it is a crash of the passes, or of the engine that runs their output.
     pub(super) fn is_crash(&self) -> bool {
         match self {
             Stop::Panicked(phase)
@@ -151,10 +151,10 @@ impl Stop {
         }
     }
 
-    /// Whether the module was optimised and then has no results.
+    /// Returns whether the module was optimised but the engine failed on the output.
     pub(super) fn is_without_results(&self) -> bool {
         match self {
-            // An engine that is slower than the interpreter is not wrong.
+            // A timeout is not a fault, because an engine may be slower than the interpreter.
             Stop::Died(_, ProcessEnd::TimedOut) => false,
             Stop::Panicked(phase) | Stop::Died(phase, _) => *phase == Phase::Engine,
             Stop::Invalid(_) | Stop::NotConverged(_) | Stop::Refused => false,
@@ -163,11 +163,11 @@ impl Stop {
 }
 
 impl Optimiser<'_> {
-    /// The module after the passes.
+    /// Returns the module after the passes.
     ///
     /// # Errors
     ///
-    /// The pass that stopped them, and how.
+    /// The failing pass, and how it failed.
     pub(super) fn run(&self, g: &Graph, watch: &mut dyn Instrument) -> Result<Graph, Stop> {
         let manager = Manager {
             registry: &self.session.registry,
@@ -205,31 +205,32 @@ fn stop(failure: Failure, pass: Phase) -> Stop {
     }
 }
 
-/// What runs the module after the passes.
+/// The engine that runs the module after the passes.
 pub(super) enum Runner {
     Interpreter,
     Code(Box<Engine>),
-    /// Something else, for tests.
+    /// Another engine, for tests.
     #[cfg(test)]
     Other(fn(&Graph, &Arrays) -> Result<Vec<Tensor>, String>),
 }
 
 impl Runner {
-    /// Machine code for this machine.
+    /// Returns the JIT for this machine.
     ///
     /// # Errors
     ///
-    /// An engine that the machine does not have.
+    /// The machine does not support the engine.
     pub(super) fn compiler() -> Result<Runner, Diagnostics> {
         Ok(Runner::Code(Box::new(Engine::new(&Config::default())?)))
     }
 
-    /// Where the results of `after` differ from those that the interpreter gives for `before`; `None` if they
-    /// agree, or one of them cannot be run. `begins` is called with each phase as it begins.
+    /// Returns the first difference between the results of `after` and those that the interpreter computes for
+    /// `before`; `None` if they agree, or one of the modules cannot be run. `begins` is called at the start of each
+    /// phase.
     ///
     /// # Errors
     ///
-    /// A panic of the engine.
+    /// The engine panicked.
     pub(super) fn difference(
         &self,
         before: &Graph,
@@ -255,7 +256,7 @@ impl Runner {
         Ok(differing.filter(|_| !refused.get() && can_run(before)))
     }
 
-    /// Sets `refused` where the engine does not take the module.
+    /// Runs the module, and sets `refused` if the engine rejects it.
     fn execute(
         &self,
         g: &Graph,
@@ -286,7 +287,7 @@ impl Runner {
     }
 }
 
-/// Whether arrays can be made up for the module.
+/// Returns whether random inputs can be generated for the module.
 fn can_run(g: &Graph) -> bool {
     mind_interp::random_inputs(g, 1, Extents::default()).is_ok()
 }

@@ -1,7 +1,6 @@
-//! `mind-reduce`: a module made smaller while a command, or a fault that is built in, still finds it
-//! interesting.
+//! `mind-reduce`: reduces a module while an interestingness test, a command or a built-in one, still succeeds.
 //!
-//! Passes and engines run in processes of their own, one a case, so that a crash or a hang is a result like any other.
+//! Passes and engines run in a separate process per case, so that crashes and hangs are ordinary results.
 
 mod args;
 mod case;
@@ -34,8 +33,8 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     run_with(&PASSES, args, host)
 }
 
-/// Runs the tool with other passes to choose from. Cases run in processes of the same program, which must call this
-/// function with the same passes.
+/// Runs the tool with other passes. Cases run in processes of the same program, which must call this function with the
+/// same passes.
 pub fn run_with(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> u8 {
     if args == [case::FLAG] {
         return case::run(passes, host);
@@ -52,7 +51,7 @@ pub const TOOL: ToolInfo = ToolInfo {
     command,
 };
 
-/// The command line of the tool.
+/// Returns the command line of the tool.
 pub fn command() -> clap::Command {
     args::command()
 }
@@ -126,7 +125,7 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
     Ok(mind_cli::write_output(host, args.output.as_ref(), &text))
 }
 
-/// A module, and what is asked of it.
+/// A module with its interestingness test.
 struct Task<'a> {
     graph: &'a Graph,
     file: &'a SourceFile,
@@ -135,7 +134,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The smallest module found that is still interesting, as text.
+    /// Returns the text of the smallest interesting module that was found.
     ///
     /// # Errors
     ///
@@ -206,7 +205,7 @@ impl Task<'_> {
         Ok(emitted.text)
     }
 
-    /// The first bad rewrite, in words.
+    /// Returns a description of the first bad rewrite.
     ///
     /// # Errors
     ///
@@ -222,7 +221,7 @@ impl Task<'_> {
     }
 }
 
-/// The ops of a module, those of bodies included.
+/// Returns the number of ops of a module, including those in bodies.
 fn ops(g: &Graph) -> usize {
     g.walk().count()
 }

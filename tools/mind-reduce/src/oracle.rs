@@ -1,4 +1,4 @@
-//! Whether a module is interesting.
+//! The interestingness test of modules.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::args::Test;
 use super::case::{Case, FLAG, Outcome, Report, Setup};
 use super::fault::Stop;
 
-/// Tells which modules are interesting.
+/// Decides which modules are interesting.
 pub(super) struct Oracle<'a> {
     pub(super) test: Test,
     pub(super) format: &'static FormatInfo,
@@ -25,18 +25,18 @@ pub(super) struct Oracle<'a> {
     pub(super) session: &'a Session,
     pub(super) verify: VerifyConfig,
     pub(super) evaluate: Evaluate<'a>,
-    /// How long a command may take.
+    /// The time limit of a command.
     pub(super) time: Duration,
 }
 
-/// What runs a case.
+/// Runs a case.
 ///
 /// # Errors
 ///
-/// It could not be run.
+/// The case could not be run.
 pub(super) type Evaluate<'a> = Box<dyn Fn(&Case<'_>, &mut dyn Host) -> io::Result<Report> + 'a>;
 
-/// Runs cases in processes of their own.
+/// Runs each case in a separate process.
 pub(super) fn in_processes<'a>(setup: &'a Setup, limits: ChildLimits) -> Evaluate<'a> {
     Box::new(move |case, host| {
         let document = setup.document(case);
@@ -45,13 +45,13 @@ pub(super) fn in_processes<'a>(setup: &'a Setup, limits: ChildLimits) -> Evaluat
     })
 }
 
-/// Why nothing can be told.
+/// Why a reduction or a bisection is not possible.
 #[derive(Debug, Error)]
 pub(super) enum Trouble {
     #[error("the module is not interesting: {test} does not hold for it{}", instead.as_ref().map_or(String::new(), |why| format!("; {why}")))]
     NotInteresting {
         test: String,
-        /// What happened instead.
+        /// The observed behaviour.
         instead: Option<String>,
     },
     #[error("the module is interesting before any rewrite is made, so none is to blame")]
@@ -64,19 +64,19 @@ pub(super) enum Trouble {
     File { path: PathBuf, error: io::Error },
 }
 
-/// In which way a module is interesting, so that another fault is not taken for it.
+/// The way in which a module is interesting, so that the reduction does not slip to another fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// The command succeeds.
     Command,
     /// The results differ.
     Differs,
-    /// It crashes so.
+    /// This crash occurs.
     Stopped(Stop),
 }
 
 impl<'a> Oracle<'a> {
-    /// What is looked for, in words.
+    /// Returns a description of the test.
     pub(super) fn describe(&self) -> String {
         match &self.test {
             Test::Command(command) => format!("`{command}`"),
@@ -85,13 +85,13 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Whether a verified module keeps the rules of its format.
+    /// Returns whether a verified module satisfies the rules of its format.
     pub(super) fn is_sound(&self, g: &Graph) -> bool {
         !matches!(self.format.text(), Some(Format::Mil | Format::MilPrimer))
             || !mind_mil::check::check(g, Interface::Any).has_errors()
     }
 
-    /// In which way a module is interesting as the passes' input, if it is.
+    /// Returns the way in which a module is interesting as input of the passes; `None` if it is not.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl<'a> Oracle<'a> {
         Ok(self.verdict(&self.report(g, host)?))
     }
 
-    /// Why a module is not interesting, where something else stopped it.
+    /// Returns the error for a module that is not interesting, with the reason if something else stopped it.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// What stopped a case in another way than the one that is looked for.
+    /// Returns how a case stopped, if it is not in the expected way.
     pub(super) fn stopped(&self, outcome: &Outcome) -> Option<String> {
         let Outcome::Stopped(stop) = outcome else {
             return None;
@@ -145,7 +145,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// What the case of a module came to; one that cannot be written is refused.
+    /// Returns the report of a module's case; a module that cannot be printed is rejected.
     fn report(&self, g: &Graph, host: &mut dyn Host) -> Result<Report, Trouble> {
         let Ok(emitted) = emit(&self.session.formats, g, self.format, None) else {
             return Ok(Report {
@@ -163,7 +163,7 @@ impl<'a> Oracle<'a> {
         (self.evaluate)(&case, host).map_err(Trouble::Process)
     }
 
-    /// In which way a report is interesting; that of a command depends on what the passes made.
+    /// Returns the way in which a report is interesting. A command has to run on the output of the passes instead.
     fn verdict(&self, report: &Report) -> Option<Kind> {
         let wanted = |stop: &Stop| match self.test {
             Test::Command(_) => false,
@@ -177,7 +177,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// In which way what the passes made is interesting, if it is.
+    /// Returns the way in which the output of the passes is interesting; `None` if it is not.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// How the command ends for a module; `None` if the module cannot be written.
+    /// Returns how the command ends for a module; `None` if the module cannot be printed.
     fn command_end(
         &self,
         command: &str,

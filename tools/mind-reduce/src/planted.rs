@@ -1,4 +1,4 @@
-//! Faults that are planted in a pass and in an engine, and found.
+//! Tests that find faults planted in a pass and in an engine.
 
 use std::io;
 use std::path::Path;
@@ -42,7 +42,7 @@ const MODULE: &str = "\
 outputs: %7, %4
 ";
 
-/// A pass that takes `Sub` for `Add`, one rewrite at a time.
+/// A pass that replaces `Sub` by `Add`, one rewrite at a time.
 struct Wrong;
 
 impl Pass for Wrong {
@@ -98,7 +98,7 @@ const fn row(name: &'static str, make: fn(&Options) -> Box<dyn Pass>) -> PassInf
 static WRONG: PassInfo = row("wrong", |_| Box::new(Wrong));
 static CRASHING: PassInfo = row("crashing", |_| Box::new(Crashing));
 
-/// An engine that is wrong wherever there is a `Tanh`.
+/// An engine with wrong results for modules with a `Tanh`.
 fn wrong_engine(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let mut results = interpreted(g, arrays)?;
     if g.walk().any(|op| g.def(op).name == "core.tanh") {
@@ -145,7 +145,7 @@ impl Host for Nowhere {
     }
 }
 
-/// Calls `body` with an oracle for `test` on what `pass` and `runner` do in this process.
+/// Calls `body` with an oracle for `test` that runs `pass` and `runner` in this process.
 fn with_oracle<T>(
     pass: Option<&'static PassInfo>,
     runner: Runner,
@@ -194,12 +194,12 @@ fn module(oracle: &Oracle<'_>) -> Graph {
     parsed.unwrap_or_else(|found| panic!("{found:?}")).1
 }
 
-/// In which way a module is interesting, if it is.
+/// Returns the way in which a module is interesting, if it is.
 fn kind(oracle: &Oracle<'_>, g: &Graph) -> Option<Kind> {
     oracle.kind(g, &mut Nowhere).expect("no command is run")
 }
 
-/// What is left of the module.
+/// Returns the reduced module.
 fn left(oracle: &Oracle<'_>) -> String {
     let g = module(oracle);
     let first = kind(oracle, &g);

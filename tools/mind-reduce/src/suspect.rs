@@ -7,18 +7,18 @@ use mind_driver::host::Host;
 use super::case::Case;
 use super::oracle::{Oracle, Trouble};
 
-/// A rewrite that is to blame.
+/// The first bad rewrite.
 pub(super) struct Suspect {
     /// Its number, from 1.
     number: u64,
-    /// How many there are.
+    /// The number of rewrites.
     of: u64,
-    /// What it did; `None` if it crashed before it was made.
+    /// Its description; `None` if the pass crashed before it was made.
     line: Option<String>,
 }
 
 impl Suspect {
-    /// The report, with the command that replays it.
+    /// Returns the report, with the command that replays the rewrite.
     pub(super) fn text(&self, replay: &str) -> String {
         let Suspect { number, of, line } = self;
         let line = line
@@ -27,17 +27,17 @@ impl Suspect {
         format!("rewrite {number} of {of} is the first bad one\n  {line}\nreplay: {replay}\n")
     }
 
-    /// The number of the rewrite.
+    /// Returns the number of the rewrite.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 }
 
-/// The first rewrite after which the passes' output is interesting and before which it is not.
+/// Returns the first rewrite after which the output of the passes is interesting and before which it is not.
 ///
 /// # Errors
 ///
-/// The output is not interesting, or is without any rewrite; the command or a case cannot be run.
+/// The output is not interesting, or is interesting without any rewrite; the command or a case cannot be run.
 pub(super) fn first_bad(
     file: &SourceFile,
     from: Option<&'static FormatInfo>,
@@ -65,7 +65,7 @@ pub(super) fn first_bad(
     if limited(0)?.0 == kind {
         return Err(Trouble::NoRewrite);
     }
-    // `good` rewrites do no harm, `bad` ones do. One that crashes is not counted.
+    // `good` rewrites are fine, `bad` ones are not. A rewrite that crashes is not counted as made.
     let (of, mut good, mut bad) = (report.made, 0, report.made + 1);
     while good + 1 < bad {
         let middle = good + (bad - good) / 2;

@@ -1,6 +1,6 @@
-//! Passes that end their process, each in another way, reduced by the tool as a process.
+//! Passes that end their process in different ways, reduced by the tool as a process.
 //!
-//! The test is also the tool: called with the tool's arguments, it runs with the planted passes.
+//! The test is also the tool: when called with the tool's arguments, it runs with the planted passes.
 
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Output};
@@ -21,7 +21,7 @@ const MODULE: &str = "\
 outputs: %3, %1
 ";
 
-/// A pass that does this at `Exp`.
+/// A pass that calls this function at `Exp`.
 struct Fault(fn());
 
 impl Pass for Fault {
@@ -33,7 +33,7 @@ impl Pass for Fault {
     }
 }
 
-/// Makes `Add` of each `Sub`, and ends the process before the rewrite of the second.
+/// Replaces each `Sub` by `Add`, and ends the process before the second rewrite.
 struct DiesAtSecond;
 
 impl Pass for DiesAtSecond {
@@ -66,7 +66,7 @@ impl Pass for DiesAtSecond {
 
 fn segfault() {
     let nowhere = std::ptr::without_provenance_mut::<u8>(8);
-    // SAFETY: none; the write is the fault.
+    // SAFETY: none, because the invalid write is the fault.
     unsafe { nowhere.write_volatile(1) };
 }
 
@@ -119,7 +119,7 @@ static FAULTS: &[PassInfo] = &[
 static PASSES: PassRegistry =
     PassRegistry::new(&[FAULTS, &[row("dies-at-second", |_| Box::new(DiesAtSecond))]]);
 
-/// What the tool does with a module.
+/// Runs the tool on a module.
 fn reduce(module: &str, args: &[&str]) -> Output {
     let folder = std::env::temp_dir();
     let path = folder.join(format!("mind-reduce-faults-{}.core", std::process::id()));
@@ -141,7 +141,7 @@ fn reduce(module: &str, args: &[&str]) -> Output {
 fn every_fault_is_reduced() {
     for fault in FAULTS.iter().map(|fault| fault.name) {
         let pipeline = format!("--pass-pipeline={fault}");
-        // A case that hangs takes its whole time, so that a few must do.
+        // A hanging case takes its whole time limit, so only a few are run.
         let trials = if fault == "hang" {
             "--trials=3"
         } else {
@@ -156,7 +156,7 @@ fn every_fault_is_reduced() {
     }
 }
 
-/// What is not looked for is named.
+/// Other faults than the expected one are reported.
 fn other_ends_are_named() {
     let ends = [
         ("segfault", "`segfault` is ended by signal 11, which"),
@@ -183,7 +183,7 @@ fn a_rewrite_that_dies_is_found() {
     );
 }
 
-/// A command that does not end is ended with the processes that it started, and its candidate refused.
+/// A command that exceeds its time is killed together with its child processes, and the candidate is rejected.
 #[cfg(unix)]
 fn a_command_has_its_time() {
     let started = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! What a reduction leaves.
+//! Results of reductions.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::elementwise::Exp;
@@ -26,7 +26,7 @@ fn text(g: &Graph) -> String {
     formats().print(Format::Core, g).expect("core ops")
 }
 
-/// What is left of a module while `holds` holds.
+/// Returns the text of a module that is reduced while `holds` returns true.
 fn left(module: &str, holds: impl Fn(&Graph) -> bool) -> String {
     text(&reduce(&parsed(module), &Config::default(), &mut |g| holds(g)).graph)
 }
@@ -52,10 +52,10 @@ fn what_a_fault_does_not_need_goes() {
         let small = reduce(&g, &Config::default(), &mut |g| read(g)).graph;
         let exp = small.operands(self::ops::<Exp>(&small)[0]);
         let ty = small.ty(exp[0]);
-        // What has no element is as small as a scalar.
+        // An empty tensor is as small as a scalar.
         let is_small = ty.rank() == 0 || ty.count() == Some(0);
         assert!(is_small, "{}", text(&small));
-        // What reads it may be dead, with an output that has nothing to do with it.
+        // The reader may be dead, with an unrelated output.
         assert!(small.walk().count() <= 5, "{}", text(&small));
         tried += 1;
     }

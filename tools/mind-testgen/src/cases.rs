@@ -1,4 +1,4 @@
-//! Every op over inputs of the shapes that matter to it.
+//! Every op with inputs of interesting shapes.
 
 use mind_core::ops::OPS;
 use mind_core::ops::sample::Coordinates;
@@ -7,35 +7,39 @@ use mind_ir::opdef::AttrDef;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
 
-/// An op over inputs of known shapes.
+/// An op with inputs of static shapes.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The op as Core text over `%0`, `%1`, …
     pub op: String,
-    /// The shapes of those.
+    /// The lines of ops before it, whose results are from `%5` on.
+    pub before: &'static str,
+    /// The shapes of its inputs.
     pub shapes: Vec<Vec<usize>>,
-    /// How many results it has.
+    /// Number of results.
     pub results: usize,
 }
 
 impl Case {
-    /// The lines behind those of the inputs: the op, and its results as outputs.
+    /// Returns the lines after those of the inputs: the ops, and the results of the last one as outputs.
     pub fn end(&self) -> String {
         let results: Vec<String> = (9..9 + self.results).map(|at| format!("%{at}")).collect();
         let results = results.join(", ");
-        format!("{results} = {}\noutputs: {results}\n", self.op)
+        let (before, op) = (self.before, &self.op);
+        format!("{before}{results} = {op}\noutputs: {results}\n")
     }
 }
 
 fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     Case {
         op: op.into(),
+        before: "",
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
         results: 1,
     }
 }
 
-/// The elementwise ops of this arity, each with its attributes, as text before and behind the operands.
+/// Returns the elementwise ops of this arity with their attributes, as the text before and after the operands.
 fn scalar_ops(arity: usize) -> Vec<(&'static str, String)> {
     let takes = |function: ScalarFn| function.arity() == arity;
     let ops = OPS.iter().filter(|op| op.scalar.is_some_and(takes));
@@ -112,7 +116,7 @@ fn casts() -> Vec<Case> {
     dtypes.flat_map(cast).collect()
 }
 
-/// Bits as another dtype, narrower, as wide or wider; those that do not fit an operand's dtype are left out.
+/// Returns bitcasts to narrower, equally wide and wider dtypes; those that do not fit an operand's dtype are skipped.
 fn bits() -> Vec<Case> {
     let shapes: [&[usize]; 6] = [&[], &[3, 5], &[67], &[3, 2], &[5, 4], &[3, 8]];
     let dtypes = DType::ALL.iter();
@@ -194,7 +198,7 @@ fn products() -> Vec<Case> {
         .collect()
 }
 
-/// Products by lists of dimensions, in the dtypes that sum them up.
+/// Returns products with lists of dimensions, in their sum dtypes.
 fn dot_general() -> Vec<Case> {
     let products: [(&str, [&[usize]; 2]); 13] = [
         ("", [&[3], &[5]]),
@@ -239,7 +243,7 @@ fn dot_general() -> Vec<Case> {
     products.into_iter().flat_map(written).collect()
 }
 
-/// Floats as integers on a scale, of every granularity.
+/// Returns quantisations of every granularity.
 fn scales() -> Vec<Case> {
     let shapes: [(i64, [&[usize]; 2]); 6] = [
         (-1, [&[67], &[]]),
@@ -266,7 +270,7 @@ fn scales() -> Vec<Case> {
     dtypes.into_iter().flat_map(quantize).collect()
 }
 
-/// Integers on a scale, which is operand `%1`, as floats; operand `%2` has the zero points.
+/// Returns dequantisations. Operand `%1` has the scales, and operand `%2` the zero points.
 pub fn scaled() -> Vec<Case> {
     let shapes: [(i64, [&[usize]; 3]); 6] = [
         (-1, [&[67], &[], &[]]),
@@ -308,7 +312,7 @@ fn windows() -> Vec<Case> {
     all
 }
 
-/// Every way to say where an element is, with lines and cubics.
+/// Returns resizes with every coordinate transformation, and linear and cubic interpolation.
 fn resized() -> Vec<Case> {
     let resize = |attrs: &str, shape: &[usize]| case(format!("Resize (%0) {{{attrs}}}"), &[shape]);
     let mut all = vec![
@@ -372,7 +376,7 @@ fn largest_places() -> Vec<Case> {
     ]
 }
 
-/// Images at other places, which have no kernel.
+/// Returns samplings of images, which have no kernel.
 pub fn samples() -> Vec<Case> {
     let op = |op: &str, attrs: &str, shapes: &[&[usize]]| {
         let operands: Vec<String> = (0..shapes.len()).map(|at| format!("%{at}")).collect();
@@ -547,7 +551,7 @@ fn movement() -> Vec<Case> {
     all
 }
 
-/// Gathers, whose operand `%1` holds indices.
+/// Returns gathers, whose operand `%1` has indices.
 pub fn gathers() -> Vec<Case> {
     vec![
         case("Gather (%0, %1)", &[&[5], &[]]),
@@ -584,7 +588,7 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
-/// Windows whose place is known when run: operand `%1` is a start, clamped.
+/// Returns windows with data-dependent positions: operand `%1` is a start, which is clamped.
 pub fn placed_windows() -> Vec<Case> {
     vec![
         case("DynamicSlice (%0, %1) {sizes=[3]}", &[&[5], &[]]),
@@ -600,7 +604,7 @@ pub fn placed_windows() -> Vec<Case> {
     ]
 }
 
-/// Scatters, whose operand `%1` holds indices.
+/// Returns scatters, whose operand `%1` has indices.
 pub fn scatters() -> Vec<Case> {
     vec![
         case(
@@ -622,7 +626,7 @@ pub fn scatters() -> Vec<Case> {
     ]
 }
 
-/// Choices, whose operand `%1` holds truth values.
+/// Returns selects, whose operand `%1` has booleans.
 pub fn choices() -> Vec<Case> {
     let shapes: [[&[usize]; 3]; 5] = [
         [&[], &[], &[]],
@@ -648,7 +652,38 @@ fn normalisations() -> Vec<Case> {
     ]
 }
 
-/// Every op but gathers, in the shapes that matter to it.
+/// Returns factorizations of products of matrices with their transposes, most of which are positive definite, and triangular
+/// systems.
+pub fn systems() -> Vec<Case> {
+    const PRODUCT: &str = "%7 = Transpose (%0) {permutation=[0, 2, 1]}\n%8 = MatMul (%0, %7)\n";
+    let shapes: [&[usize]; 5] = [&[1, 1, 1], &[2, 3, 5], &[1, 7, 9], &[1, 18, 33], &[2, 0, 3]];
+    let factors = shapes.into_iter().flat_map(|shape| {
+        ["true", "false"].map(|lower| Case {
+            before: PRODUCT,
+            ..case(format!("Cholesky (%8) {{lower={lower}}}"), &[shape])
+        })
+    });
+    let mut all: Vec<Case> = factors.collect();
+    all.push(case("Cholesky (%0) {lower=true}", &[&[3, 3]]));
+    let flags = (0..16).map(|bits| [8, 4, 2, 1].map(|bit| bits & bit != 0));
+    for [left, lower, transposed, unit] in flags {
+        let attrs = format!(
+            "lower={lower}, left_side={left}, unit_diagonal={unit}, transpose_a={transposed}"
+        );
+        for (batch, order, columns) in [(2, 3, 2), (1, 1, 1), (1, 18, 17), (1, 2, 0)] {
+            let b = if left {
+                [batch, order, columns]
+            } else {
+                [batch, columns, order]
+            };
+            let op = format!("TriangularSolve (%0, %1) {{{attrs}}}");
+            all.push(case(op, &[&[batch, order, order], &b]));
+        }
+    }
+    all
+}
+
+/// Returns every op except gathers and systems, with interesting shapes.
 pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),

@@ -1,4 +1,4 @@
-//! Control flow, whose regions may hold more of it, and whose values may have extents that only a run decides.
+//! Random control flow, possibly nested, with data-dependent shapes.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{If, Scan, While};
@@ -18,14 +18,14 @@ use crate::generator::{Generator, Regions};
 use crate::recipe;
 use crate::shape::MAX_ELEMENTS;
 
-/// Ops that are drawn for a region.
+/// Number of ops drawn per region.
 const INNER_OPS: usize = 3;
 
-/// The most elements of a carried value that steps make longer: they double it up to four times.
+/// The maximal number of elements of a carried value that iterations double, up to four times.
 const MOST_GROWN: i64 = 64;
 
-/// Whether a value is small enough to be read by another op, as far as its extents are known. A symbol is not, since a region
-/// cannot make a value that has it.
+/// Returns whether the known extents of a value are small enough for other ops. Values with symbols are not used,
+/// because a region cannot create a value with the same symbol.
 fn is_small(ty: TypeView<'_>) -> bool {
     let mut known = ty.shape.iter().map(|dim| match dim {
         Dim::Fixed(extent) => Some(*extent),
@@ -36,13 +36,13 @@ fn is_small(ty: TypeView<'_>) -> bool {
     count.is_some_and(|count| count <= MAX_ELEMENTS)
 }
 
-/// A value that regions may get.
+/// Draws a value for a region.
 fn given(draw: &mut Generator<'_>) -> Option<ValueId> {
     let value = draw.value(OperandClass::Any);
     is_small(draw.graph.ty(value)).then_some(value)
 }
 
-/// Some values that regions may get.
+/// Draws several values for a region.
 fn some(draw: &mut Generator<'_>) -> Option<Vec<ValueId>> {
     let count = 1 + draw.rng.below(2);
     (0..count).map(|_| given(draw)).collect()
@@ -53,7 +53,7 @@ fn types(draw: &Generator<'_>, values: &[ValueId]) -> Vec<TensorType> {
     types.collect()
 }
 
-/// Draws some ops, and sometimes control flow inside of control flow.
+/// Draws some ops, and sometimes nested control flow.
 fn ops(draw: &mut Generator<'_>) {
     for _ in 0..INNER_OPS {
         recipe::draw(draw);
@@ -70,7 +70,7 @@ fn compute(draw: &mut Generator<'_>, types: &[TensorType]) -> Vec<ValueId> {
     types.iter().map(|ty| draw.value_of(ty)).collect()
 }
 
-/// The type with another extent, known or not, along one axis; seldom.
+/// Sometimes changes an extent of the type to another one, known or not.
 fn varied(draw: &mut Generator<'_>, ty: &TensorType) -> TensorType {
     let mut ty = ty.clone();
     if !ty.shape.is_empty() && draw.decides_extents() && draw.rng.once_in(3) {
@@ -102,18 +102,18 @@ pub(crate) fn branch(draw: &mut Generator<'_>) -> Option<ValueId> {
     })
 }
 
-/// How a step makes the next one of a carried value.
+/// The change of a carried value in an iteration.
 #[derive(Clone, Copy)]
 enum Change {
-    /// A value of its type.
+    /// Another value of its type.
     Keeps,
-    /// Itself twice, along an axis.
+    /// Concatenation with itself along an axis.
     Grows(usize),
-    /// The elements of the first axis where a list is not zero, which may be none.
+    /// Its elements along the first axis at the nonzero positions of a list, possibly none.
     Shrinks,
 }
 
-/// How steps change each of the carried values, and the types that these have then.
+/// Draws the change of each carried value, and updates their types.
 fn changes(draw: &mut Generator<'_>, carried: &mut [TensorType]) -> Vec<Change> {
     let mut change = |ty: &mut TensorType| {
         if ty.shape.is_empty() || !draw.decides_extents() || !draw.rng.once_in(3) {
@@ -137,7 +137,7 @@ fn changes(draw: &mut Generator<'_>, carried: &mut [TensorType]) -> Vec<Change> 
     carried.iter_mut().map(&mut change).collect()
 }
 
-/// The next one of a carried value.
+/// Returns the carried value of the next iteration.
 fn next(draw: &mut Generator<'_>, change: Change, value: ValueId, ty: &TensorType) -> ValueId {
     let made = match change {
         Change::Keeps => None,
@@ -150,7 +150,7 @@ fn next(draw: &mut Generator<'_>, change: Change, value: ValueId, ty: &TensorTyp
     made.unwrap_or_else(|| draw.value_of(ty))
 }
 
-/// The elements along the first axis where a list is not zero.
+/// Returns the elements along the first axis at the nonzero positions of a list.
 fn shrunk(draw: &mut Generator<'_>, value: ValueId) -> Option<ValueId> {
     let list = match draw.graph.ty(value).rank() {
         1 => value,
@@ -167,7 +167,7 @@ fn shrunk(draw: &mut Generator<'_>, value: ValueId) -> Option<ValueId> {
     draw.op(Gather::DEF, &[value, places], &first)
 }
 
-/// A loop that counts, and may end sooner because of an extent.
+/// Draws a counting loop, which may end early depending on an extent.
 pub(crate) fn repeat(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.takes_regions().then_some(())?;
     let mut operands = vec![draw.tensor(&Tensor::scalar(0i64))];
@@ -206,7 +206,8 @@ pub(crate) fn repeat(draw: &mut Generator<'_>) -> Option<ValueId> {
     })
 }
 
-/// Whether a loop goes on: the counter is below `steps` and, sometimes, the extent of a carried value below a limit.
+/// Returns the loop condition: the counter is below `steps` and, sometimes, an extent of a carried value is below a
+/// limit.
 fn goes_on(
     draw: &mut Generator<'_>,
     counter: ValueId,
@@ -245,7 +246,7 @@ pub(crate) fn scan(draw: &mut Generator<'_>) -> Option<ValueId> {
     slice.shape.remove(axis);
     let initial = some(draw)?;
     let mut carried = types(draw, &initial);
-    // Long scans would make values longer than there is memory for.
+    // Long scans would exhaust the memory.
     let is_short = matches!(ty.shape[axis], Dim::Fixed(..=4));
     let changes = match is_short {
         true => changes(draw, &mut carried),

@@ -5,12 +5,12 @@ use mind_text::number::read_element;
 
 use crate::rng::Rng;
 
-/// The numbers that rewrites look for, and the edges.
+/// Neutral elements that rewrites match, and edge cases.
 const FLOATS: &[&str] = &["0.0", "-0.0", "1.0", "-1.0", "2.0", "0.5", "inf", "nan"];
 const SIGNED: &[&str] = &["0", "1", "-1", "2", "127", "-128"];
 const UNSIGNED: &[&str] = &["0", "1", "2", "255"];
 
-/// The bytes of an element of `dtype`; not 0 and not -1 where it is a divisor.
+/// Appends an element of `dtype`; neither 0 nor -1 if it is a divisor.
 pub(crate) fn draw(rng: &mut Rng, dtype: DType, divisor: bool, bytes: &mut Vec<u8>) {
     let plain = rng.below(200);
     let text = match dtype.class() {

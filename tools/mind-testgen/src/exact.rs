@@ -1,18 +1,18 @@
-//! Functions of `f64` to 256 bits: references that share nothing with the functions they judge.
+//! Functions of `f64` to 256 bits, as independent references.
 
 pub use astro_float_num::BigFloat;
 use astro_float_num::{Consts, RoundingMode};
 use mind_ir::types::DType;
 
-/// Bits of a number.
+/// Precision of a number in bits.
 const BITS: usize = 256;
 const MODE: RoundingMode = RoundingMode::None;
-/// The exponent below which the first terms of a series are the function to 160 bits and more.
+/// The exponent below which the first terms of a series are accurate to at least 160 bits.
 const TINY: i32 = -80;
 
 type Function = fn(&BigFloat, usize, RoundingMode, &mut Consts) -> BigFloat;
 
-/// Computes functions, and keeps the constants that they need.
+/// Evaluates functions, and caches the constants that they need.
 pub struct Exact {
     constants: Consts,
 }
@@ -30,19 +30,19 @@ impl Exact {
         self.constants.pi(BITS, MODE)
     }
 
-    /// A function of the library.
+    /// Returns a function of the library at `x`.
     pub fn of(&mut self, function: Function, x: f64) -> BigFloat {
         function(&number(x), BITS, MODE, &mut self.constants)
     }
 
-    /// 2^x.
+    /// Returns 2^x.
     pub fn exp2(&mut self, x: f64) -> BigFloat {
         let ln_2 = self.constants.ln_2(BITS, MODE);
         let power = mul(&number(x), &ln_2);
         self.exp(&power)
     }
 
-    /// e^x - 1.
+    /// Returns e^x - 1.
     pub fn expm1(&mut self, x: f64) -> BigFloat {
         let x = number(x);
         if is_tiny(&x) {
@@ -56,7 +56,7 @@ impl Exact {
         sub(&self.exp(&x), &number(1.0))
     }
 
-    /// ln(1 + x).
+    /// Returns ln(1 + x).
     pub fn log1p(&mut self, x: f64) -> BigFloat {
         let x = number(x);
         if is_tiny(&x) {
@@ -70,7 +70,7 @@ impl Exact {
         add(&x, &number(1.0)).ln(BITS, MODE, &mut self.constants)
     }
 
-    /// 1 / sqrt(x).
+    /// Returns 1 / sqrt(x).
     pub fn rsqrt(&mut self, x: f64) -> BigFloat {
         if x == 0.0 {
             return number(1.0 / x);
@@ -78,13 +78,13 @@ impl Exact {
         div(&number(1.0), &number(x).sqrt(BITS, MODE))
     }
 
-    /// 1 / (1 + e^-x).
+    /// Returns 1 / (1 + e^-x).
     pub fn sigmoid(&mut self, x: f64) -> BigFloat {
         let power = self.exp(&number(-x));
         div(&number(1.0), &add(&number(1.0), &power))
     }
 
-    /// The error function.
+    /// Returns the error function.
     pub fn erf(&mut self, x: f64) -> BigFloat {
         if x.is_nan() {
             return number(x);
@@ -98,7 +98,7 @@ impl Exact {
         if x < 0.0 { erf.neg() } else { erf }
     }
 
-    /// `x (1 + erf(x / sqrt(2))) / 2`.
+    /// Returns `x (1 + erf(x / sqrt(2))) / 2`.
     pub fn gelu(&mut self, x: f64) -> BigFloat {
         if x.is_nan() || x == f64::INFINITY {
             return number(x);
@@ -120,7 +120,7 @@ impl Exact {
         div(&mul(&number(x), &twice), &number(2.0))
     }
 
-    /// The angle of the point (x, y).
+    /// Returns the angle of the point (x, y).
     pub fn atan2(&mut self, y: f64, x: f64) -> BigFloat {
         let angle = div(&number(y.abs()), &number(x.abs()));
         let mut angle = angle.atan(BITS, MODE, &mut self.constants);
@@ -134,7 +134,7 @@ impl Exact {
         }
     }
 
-    /// `x^y` for positive x.
+    /// Returns `x^y` for positive x.
     pub fn pow(&mut self, x: f64, y: f64) -> BigFloat {
         let logarithm = self.of(BigFloat::ln, x);
         self.exp(&mul(&logarithm, &number(y)))
@@ -144,15 +144,15 @@ impl Exact {
         x.exp(BITS, MODE, &mut self.constants)
     }
 
-    /// `2 / sqrt(pi) e^(-x^2)`.
+    /// Returns `2 / sqrt(pi) e^(-x^2)`.
     fn bell(&mut self, x: &BigFloat) -> BigFloat {
         let root = self.constants.pi(BITS, MODE).sqrt(BITS, MODE);
         let power = self.exp(&mul(x, x).neg());
         div(&mul(&number(2.0), &power), &root)
     }
 
-    /// `erf(x)` for x up to 3, by the series whose terms are all positive:
-    /// `2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / 15 + ...)`.
+    /// Returns `erf(x)` for x up to 3, by a series of positive terms: `2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 /
+    /// 15 + ...)`.
     fn erf_series(&mut self, x: &BigFloat) -> BigFloat {
         let twice_square = mul(&number(2.0), &mul(x, x));
         let (mut term, mut sum) = (x.clone(), x.clone());
@@ -163,7 +163,7 @@ impl Exact {
         mul(&self.bell(x), &sum)
     }
 
-    /// `1 - erf(x)` for x from 2.8, by its continued fraction.
+    /// Returns `1 - erf(x)` for x from 2.8, by its continued fraction.
     fn erfc_fraction(&mut self, x: &BigFloat) -> BigFloat {
         let mut denominator = x.clone();
         for k in (1..250).rev() {
@@ -173,14 +173,14 @@ impl Exact {
     }
 }
 
-/// A float format, as far as roundings depend on it.
+/// The parameters of a float format that determine rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatFormat {
-    /// Bits of the significand of a normal number.
+    /// Precision of normal numbers in bits.
     pub digits: i32,
-    /// The exponent of the least normal number, written as a fraction from 1/2 to 1 times a power of two.
+    /// The exponent of the smallest normal number, as a fraction from 1/2 to 1 times a power of two.
     pub least_exponent: i32,
-    /// The exponent of the largest finite number, written likewise.
+    /// The exponent of the largest finite number, in the same form.
     pub most_exponent: i32,
 }
 
@@ -233,7 +233,7 @@ impl FloatFormat {
         }
         let ulp = exponent.max(self.least_exponent) - self.digits;
         let mut distance = if result.is_infinite() {
-            // As far as the number after the largest one, which is where infinity would be.
+            // Infinity is treated as the next number after the largest one.
             sub(&self.beyond(), &reference.abs())
         } else {
             sub(&number(result), reference)
@@ -252,7 +252,7 @@ impl FloatFormat {
         }
     }
 
-    /// The power of two after the largest finite number.
+    /// Returns the power of two after the largest finite number.
     fn beyond(self) -> BigFloat {
         let mut power = number(1.0);
         power.set_exponent(self.most_exponent + 1);
@@ -260,7 +260,7 @@ impl FloatFormat {
     }
 }
 
-/// The leading bits of a number of moderate size.
+/// Returns the leading bits of a number of moderate size.
 fn approximate(x: &BigFloat) -> f64 {
     let Some((words, _, _, exponent, _)) = x.as_raw_parts() else {
         return f64::NAN;
@@ -278,29 +278,29 @@ pub fn number(x: f64) -> BigFloat {
     if !x.is_subnormal() {
         return BigFloat::from_f64(x, BITS);
     }
-    // The library halves subnormal numbers.
+    // The library halves subnormal numbers, so they are scaled first.
     let mut scaled = BigFloat::from_f64(x * 2_f64.powi(64), BITS);
     let exponent = scaled.exponent().unwrap_or(0);
     scaled.set_exponent(exponent - 64);
     scaled
 }
 
-/// x + y.
+/// Returns x + y.
 pub fn add(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.add(y, BITS, MODE)
 }
 
-/// x - y.
+/// Returns x - y.
 pub fn sub(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.sub(y, BITS, MODE)
 }
 
-/// x y.
+/// Returns x y.
 pub fn mul(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.mul(y, BITS, MODE)
 }
 
-/// x / y.
+/// Returns x / y.
 pub fn div(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.div(y, BITS, MODE)
 }

@@ -1,17 +1,18 @@
-//! Core ops in the forms that writers of other formats treat apart: operands of several dtypes that broadcast, constant
-//! ones, optional ones that are left out, and regions.
+//! Core ops in forms that exporters distinguish: operands of several dtypes that broadcast, constant operands, omitted
+//! optional operands, and regions.
 
 use crate::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
 
-/// The dtypes that operands have.
+/// The dtypes of operands.
 const DTYPES: [&str; 6] = ["f32", "f16", "i32", "bool", "i8", "i64"];
 
-/// Modules of one op each, and some of several, as Core text. A form that an op does not take is not verified.
+/// Returns modules of a single op, and some of several, as Core text. Forms that an op does not support fail
+/// verification.
 pub fn forms() -> Vec<String> {
     forms_in(&DTYPES)
 }
 
-/// The same with operands of these dtypes alone.
+/// As [`forms`], only with operands of these dtypes.
 pub fn forms_in(dtypes: &[&'static str]) -> Vec<String> {
     let mut texts = Vec::new();
     for &dtype in dtypes {
@@ -34,12 +35,12 @@ pub fn forms_in(dtypes: &[&'static str]) -> Vec<String> {
     texts
 }
 
-/// `other` for operand 1, and `dtype` for the others.
+/// Returns `other` for operand 1, and `dtype` for the others.
 fn second(dtype: &'static str, other: &'static str) -> impl Fn(usize) -> &'static str + Copy {
     move |at| if at == 1 { other } else { dtype }
 }
 
-/// A case with all operands as inputs, and with each of them but the first as a constant.
+/// Appends a case with all operands as inputs, and with each operand except the first one as a constant.
 fn both(case: &Case, dtype: impl Fn(usize) -> &'static str, texts: &mut Vec<String>) {
     texts.push(text(case, &dtype, usize::MAX));
     for constant in 1..case.shapes.len() {
@@ -56,7 +57,7 @@ fn text(case: &Case, dtype: &impl Fn(usize) -> &'static str, constant: usize) ->
             "f32" | "f16" => "0.5",
             _ => "1",
         };
-        // Few formats take truth values or give them away: they are made of numbers, and become numbers again.
+        // Booleans are converted from and to numbers, because few formats support them as inputs or outputs.
         text += &match (at == constant, dtype) {
             (true, _) => format!(
                 "%{at} = ConstTensor {{dtype={dtype}, fill={fill}, shape={dims}}} : tensor<{dtype}{dims}>\n"
@@ -91,6 +92,7 @@ fn masks() -> Vec<Case> {
         [&[3, 1, 1], &[1, 4, 5], &[1, 1, 5]],
     ];
     let case = |shapes: [&[usize]; 3]| Case {
+        before: "",
         op: "Select (%1, %0, %2)".to_owned(),
         shapes: shapes.map(<[usize]>::to_vec).into(),
         results: 1,
@@ -98,7 +100,7 @@ fn masks() -> Vec<Case> {
     shapes.map(case).into()
 }
 
-/// A normalisation with and without the factor and the shift after it, as constants and as inputs.
+/// Returns a normalisation with and without a scale and a shift, as constants and as inputs.
 fn normalisations() -> Vec<String> {
     let mut texts = Vec::new();
     for dtype in ["f32", "f16"] {
@@ -138,7 +140,7 @@ fn normalisations() -> Vec<String> {
     texts
 }
 
-/// Gathers and scatters of elements with fewer places than the data has, off their axis.
+/// Returns gathers and scatters of elements whose indices have smaller extents than the data outside of their axis.
 fn fewer_places() -> Vec<String> {
     let mut texts = Vec::new();
     let inputs = |indices: &str| {
@@ -169,7 +171,7 @@ fn fewer_places() -> Vec<String> {
     texts
 }
 
-/// Loops and branches, one in another, which read values from outside.
+/// Nested loops and branches that read values of outer scopes.
 const CONTROL: [&str; 4] = [
     "%0 = Input {name=x} : tensor<f32[3]>
 %1 = ConstTensor {data=1.5, dtype=f32, shape=[]} : tensor<f32[]>

@@ -1,11 +1,11 @@
-//! A module that is drawn op by op.
+//! Random generation of a module, op by op.
 
 use mind_core::constant;
+use mind_core::ops::convert::Cast;
 use mind_core::ops::input::Input;
 use mind_core::ops::runtime_shape::DynamicReshape;
 use mind_core::region::{inline, outline};
 use mind_diag::Span;
-use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -14,38 +14,39 @@ use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::infer_op;
+use mind_ir::{OpId, ValueId};
 
 use crate::Config;
 use crate::element;
 use crate::rng::Rng;
 use crate::shape::{self, MAX_ELEMENTS};
 
-/// A module that grows.
+/// A growing module.
 pub(crate) struct Generator<'c> {
     pub(crate) graph: Graph,
     pub(crate) rng: Rng,
     config: &'c Config,
     values: Vec<ValueId>,
     inputs: usize,
-    /// The regions around it. A region has no inputs of its own.
+    /// The nesting depth in regions, which have no inputs of their own.
     depth: usize,
 }
 
-/// The parts of an op of closed regions that are drawn before its regions.
+/// The parts of an op with closed regions that are drawn before its regions.
 pub(crate) struct Regions<'a> {
     pub(crate) def: &'static OpDef,
     pub(crate) operands: &'a [ValueId],
     pub(crate) attrs: &'a [Attr<'a>],
     pub(crate) results: usize,
-    /// The types of the first arguments of every region, which the last region declares where they have open extents.
+    /// The types of the first arguments of every region. The last region declares them if they have open extents.
     pub(crate) carried: &'a [TensorType],
 }
 
-/// The regions inside of each other that are drawn.
+/// The maximal nesting depth of regions.
 const MOST_DEPTH: usize = 3;
 
 impl<'c> Generator<'c> {
-    /// An empty module, and what will be drawn for it.
+    /// Creates an empty module.
     pub(crate) fn new(seed: u64, config: &'c Config) -> Generator<'c> {
         Generator {
             graph: Graph::new(),
@@ -57,13 +58,13 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// Whether an op of closed regions may be drawn.
+    /// Returns whether an op with closed regions may be drawn.
     pub(crate) fn takes_regions(&self) -> bool {
         self.depth < MOST_DEPTH
     }
 
-    /// Appends an op of closed regions; `None` if it is not to be drawn, or its rules object. `fill` draws each region and
-    /// gives what that yields.
+    /// Appends an op with closed regions. Returns `None` if the op is excluded, or its rules reject it. `fill` draws
+    /// each region and returns the values that it yields.
     pub(crate) fn with_regions(
         &mut self,
         Regions {
@@ -118,12 +119,10 @@ impl<'c> Generator<'c> {
         }
         let types = infer_op(&mut self.graph, op).expect("what was drawn fits");
         self.graph.set_types(op, &types);
-        let results = self.graph.results(op);
-        self.values.extend(results);
-        Some(results.get(0))
+        self.results_of(op)
     }
 
-    /// The argument with this number, of a region.
+    /// Returns an argument of a region by number.
     pub(crate) fn argument(&self, number: usize) -> ValueId {
         self.values[number]
     }
@@ -133,20 +132,12 @@ impl<'c> Generator<'c> {
         self.config.without.iter().any(is_def)
     }
 
-    /// Ends the module.
+    /// Adds the terminator of the module.
     fn end(&mut self, outputs: &[ValueId]) {
-        let body = self.graph.body();
-        let end = NewOp {
-            def: Yield::DEF,
-            operands: outputs,
-            attrs: &[],
-            results: 0,
-            span: Span::FILE,
-        };
-        self.graph.insert(InsertPoint::End(body), end);
+        end(&mut self.graph, outputs);
     }
 
-    /// Appends an op; `None` if it is not to be drawn, its shape rule objects or its result is large.
+    /// Appends an op. Returns `None` if the op is excluded, its shape rule rejects it or its result is too large.
     pub(crate) fn op(
         &mut self,
         def: &'static OpDef,
@@ -170,21 +161,41 @@ impl<'c> Generator<'c> {
             self.graph.erase(op);
             return None;
         }
+        self.results_of(op)
+    }
+
+    /// The first result of a new op; `None` if the module may not give its results, which takes the op out again.
+    fn results_of(&mut self, op: OpId) -> Option<ValueId> {
+        let results = self.graph.results(op);
+        let outputs: Vec<ValueId> = results.into_iter().collect();
+        if !self.may_give(&outputs) {
+            self.graph.erase(op);
+            return None;
+        }
         self.values.extend(results);
         Some(results.get(0))
     }
 
-    /// Whether an op may decide the extents of what it computes.
+    /// Whether a module that gives these values is one to draw.
+    fn may_give(&self, outputs: &[ValueId]) -> bool {
+        self.config.accepts.is_none_or(|accepts| {
+            let mut graph = self.graph.clone();
+            end_accepted(&mut graph, outputs);
+            accepts(&graph)
+        })
+    }
+
+    /// Returns whether ops with data-dependent shapes may be drawn.
     pub(crate) fn decides_extents(&self) -> bool {
         self.config.symbols
     }
 
-    /// A dtype that values of the module may have.
+    /// Draws one of the configured dtypes.
     pub(crate) fn dtype(&mut self) -> DType {
         self.rng.pick(&self.config.dtypes)
     }
 
-    /// A value of a dtype that `class` admits, recent ones more often.
+    /// Draws a value with a dtype that `class` admits, with a preference for recent ones.
     pub(crate) fn value(&mut self, class: OperandClass) -> ValueId {
         let fits = |&value: &ValueId| class.admits(self.graph.ty(value).dtype);
         let all: Vec<ValueId> = self.values.iter().copied().filter(fits).collect();
@@ -214,7 +225,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// A value of that type: one that is there, or a new leaf.
+    /// Returns a value of this type: an existing one, or a new leaf.
     pub(crate) fn value_of(&mut self, ty: &TensorType) -> ValueId {
         let same = |&value: &ValueId| self.graph.ty(value) == ty.view();
         let known: Vec<ValueId> = self.values.iter().copied().filter(same).collect();
@@ -225,7 +236,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// A new input or constant.
+    /// Adds an input or a constant.
     pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
         if self.depth > 0 || self.rng.once_in(3) && ty.view().count().is_some() {
             self.opened(ty)
@@ -235,7 +246,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// A new weight or constant.
+    /// Adds a weight or a constant.
     pub(crate) fn weight(&mut self, ty: &TensorType) -> ValueId {
         if self.depth > 0 || self.rng.once_in(3) {
             self.opened(ty)
@@ -257,7 +268,7 @@ impl<'c> Generator<'c> {
         value
     }
 
-    /// A new constant; extents that are not known are small, and hidden by a reshape to the constant's own extents.
+    /// Adds a constant. Open extents become small ones, which a reshape to the constant's own extents hides.
     fn opened(&mut self, ty: &TensorType) -> ValueId {
         if ty.view().static_shape().is_some() {
             return self.constant(ty, false);
@@ -278,7 +289,7 @@ impl<'c> Generator<'c> {
         open
     }
 
-    /// A new constant whose extents are known; no element is 0 or -1 if it is to divide integers.
+    /// Adds a constant of static shape, without elements 0 and -1 if it is an integer divisor.
     pub(crate) fn constant(&mut self, ty: &TensorType, divisor: bool) -> ValueId {
         let extents = ty.view().static_shape().unwrap_or_default();
         let shape: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
@@ -297,7 +308,7 @@ impl<'c> Generator<'c> {
         self.tensor(&Tensor::new(shape, elements))
     }
 
-    /// A constant list of indices below `extent`.
+    /// Adds a constant list of indices below `extent`.
     pub(crate) fn indices(&mut self, shape: &[usize], extent: i64) -> ValueId {
         let count = shape.iter().product();
         let mut index = || self.rng.below(extent as usize);
@@ -316,7 +327,7 @@ impl<'c> Generator<'c> {
         self.tensor(&tensor)
     }
 
-    /// A constant.
+    /// Adds a constant.
     pub(crate) fn tensor(&mut self, tensor: &Tensor) -> ValueId {
         let at = InsertPoint::End(self.graph.body());
         let value = constant(&mut Builder::new(&mut self.graph, at, Span::FILE), tensor);
@@ -324,7 +335,8 @@ impl<'c> Generator<'c> {
         value
     }
 
-    /// Makes what nothing reads an output, and sometimes other values: inputs, and what is an output already.
+    /// Makes unused values outputs, and sometimes also other values, including inputs and values that already are
+    /// outputs.
     pub(crate) fn finish(mut self) -> Graph {
         const MOST: usize = 3;
         let unread = |&value: &ValueId| self.graph.uses(value).is_empty();
@@ -348,7 +360,57 @@ impl<'c> Generator<'c> {
             let inputs: Vec<ValueId> = inputs.collect();
             outputs.extend(inputs.first());
         }
-        self.end(&outputs);
+        if self.config.accepts.is_none() {
+            self.end(&outputs);
+            return self.graph;
+        }
+        let mut accepted: Vec<ValueId> = Vec::new();
+        for output in outputs.into_iter().chain(self.values.iter().rev().copied()) {
+            if accepted.len() < MOST && !accepted.contains(&output) {
+                accepted.push(output);
+                if !self.may_give(&accepted) {
+                    accepted.pop();
+                }
+            }
+        }
+        end_accepted(&mut self.graph, &accepted);
         self.graph
+    }
+}
+
+/// Ends a module.
+fn end(graph: &mut Graph, outputs: &[ValueId]) {
+    let end = NewOp {
+        def: Yield::DEF,
+        operands: outputs,
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    };
+    graph.insert(InsertPoint::End(graph.body()), end);
+}
+
+/// Ends a module that gives truth values as numbers, and has no op that nothing reads.
+fn end_accepted(graph: &mut Graph, outputs: &[ValueId]) {
+    let mut given = Vec::with_capacity(outputs.len());
+    for &output in outputs {
+        let at = InsertPoint::End(graph.body());
+        given.push(match graph.ty(output).dtype {
+            DType::Bool => {
+                let mut b = Builder::new(graph, at, Span::FILE);
+                let number = Cast::with(DType::F32).build(&mut b, output);
+                number.expect("truth values become numbers")
+            }
+            _ => output,
+        });
+    }
+    end(graph, &given);
+    let ops: Vec<OpId> = graph.ops(graph.body()).collect();
+    for op in ops.into_iter().rev() {
+        let mut results = graph.results(op).into_iter();
+        let is_read = results.any(|value| !graph.uses(value).is_empty());
+        if !is_read && !graph.is::<Yield>(op) {
+            graph.erase(op);
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! Programs of MIL of one op each.
+//! MIL programs of a single op.
 
 use mind_ir::tensor::{FloatNum, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_float;
 
-/// An op of MIL over inputs of small shapes.
+/// A MIL op with inputs of small shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// The op that it is about.
+    /// The tested op.
     pub op: &'static str,
-    /// The opset that it is written in.
+    /// The opset of the program.
     pub opset: &'static str,
     inputs: &'static str,
     statements: &'static str,
@@ -18,7 +18,7 @@ pub struct Program {
 
 const TEXT: &str = include_str!("mil_cases.txt");
 
-/// Every case of `mil_cases.txt`, in order.
+/// Returns every case of `mil_cases.txt`, in order.
 pub fn programs() -> Vec<Program> {
     TEXT.split("\n\n").filter_map(program).collect()
 }
@@ -38,12 +38,12 @@ fn program(text: &'static str) -> Option<Program> {
 }
 
 impl Program {
-    /// The text, in floats of the element type `float`: `fp16` or `fp32`.
+    /// Returns the text with floats of the element type `float`: `fp16` or `fp32`.
     pub fn text(&self, float: &str) -> String {
         self.text_in(float, self.opset)
     }
 
-    /// The text as [`text`](Program::text) writes it, but in another opset, which may not have the form.
+    /// Returns the text as [`text`](Program::text), but in another opset, which may not support the form.
     pub fn text_in(&self, float: &str, opset: &str) -> String {
         let text = format!(
             "program(1.3)\n[]\n{{\n    func main<{opset}>({}) {{\n{}\n        }} -> ({});\n}}",
@@ -52,7 +52,7 @@ impl Program {
         text.replace('@', float)
     }
 
-    /// The parameters, then the statements that call the op, `@` for the float.
+    /// Returns the parameters, followed by the statements that call the op, with `@` for the float type.
     pub fn form(&self) -> String {
         let call = format!(" = {}(", self.op);
         let lines = self.statements.lines().map(str::trim);
@@ -60,7 +60,7 @@ impl Program {
         format!("({}) {}", self.inputs, own.collect::<Vec<_>>().join(" "))
     }
 
-    /// The element of input `name` at place `at` of all its elements; exact in `fp16`.
+    /// Returns element `at` of input `name`, which is exact in `fp16`.
     pub fn element(name: &str, at: usize) -> f64 {
         let mixed =
             (at * 37 + name.len() + usize::from(name.as_bytes().first().copied().unwrap_or(0)))
@@ -72,7 +72,8 @@ impl Program {
         }
     }
 
-    /// The elements of input `name`, each [`element`](Program::element) in `dtype`: a float, `u16`, or `i32`.
+    /// Returns the elements of input `name`, each an [`element`](Program::element) in `dtype`: a float, `u16`, or
+    /// `i32`.
     pub fn tensor(name: &str, dtype: DType, shape: Vec<usize>) -> Tensor {
         let numbers = (0..shape.iter().product()).map(|at| Program::element(name, at));
         with_float!(dtype, T => {

@@ -1,4 +1,4 @@
-//! Drawing a module.
+//! Drawing of modules.
 
 use mind_ir::graph::Graph;
 
@@ -6,15 +6,15 @@ use crate::Config;
 use crate::generator::Generator;
 use crate::recipe;
 
-/// The module of that seed: verified, with one to three outputs.
+/// Returns the module of a seed: verified, with one to three outputs.
 ///
 /// # Panics
 ///
-/// If the configuration names no dtype.
+/// If the configuration has no dtype.
 pub fn module(seed: u64, config: &Config) -> Graph {
     let mut draw = Generator::new(seed, config);
     let mut made = 0;
-    // Not every draw fits what is there.
+    // A drawn op may not fit the existing values.
     for _ in 0..config.ops * 8 {
         made += usize::from(recipe::draw(&mut draw));
         if made == config.ops {

@@ -1,17 +1,20 @@
-//! Products by lists of dimensions, and numbers on a scale.
+//! Random products with lists of dimensions, systems of equations, and quantisation.
 
 use mind_core::ops::block_matmul::{BlockMatMul, TERMS};
+use mind_core::ops::contract::MatMul;
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::quantize::{Dequantize, Quantize};
+use mind_core::ops::shape::Transpose;
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OperandClass};
-use mind_ir::types::{DType, QuantFormat, TensorType};
+use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 
 use crate::generator::Generator;
 use crate::shape::small;
 
-/// A dtype that sums up products of `dtype`.
+/// Draws a sum dtype for products of `dtype`.
 pub(crate) fn sums(draw: &mut Generator<'_>, dtype: DType) -> SumType {
     let all: Vec<SumType> = SumType::ALL
         .iter()
@@ -21,7 +24,8 @@ pub(crate) fn sums(draw: &mut Generator<'_>, dtype: DType) -> SumType {
     draw.rng.pick(&all)
 }
 
-/// A product whose right side has the batch and contracted dimensions of the left side, and others, in any order.
+/// Draws a product whose right-hand side has the batch and contracted dimensions of the left-hand side, and others, in
+/// any order.
 pub(crate) fn dot_general(draw: &mut Generator<'_>) -> Option<ValueId> {
     let lhs = draw.value(OperandClass::Num);
     let dtype = draw.graph.ty(lhs).dtype;
@@ -58,7 +62,7 @@ pub(crate) fn dot_general(draw: &mut Generator<'_>) -> Option<ValueId> {
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 
-/// The integers of at most 32 bits.
+/// The integer dtypes of at most 32 bits.
 const NARROW: [DType; 6] = [
     DType::I8,
     DType::U8,
@@ -68,7 +72,7 @@ const NARROW: [DType; 6] = [
     DType::U32,
 ];
 
-/// Scales for the tensor, for slices along the axis or for blocks, and sometimes zero points.
+/// Draws scales per tensor, per slice along an axis or per block, and sometimes zero points.
 fn scales(
     draw: &mut Generator<'_>,
     extents: &[i64],
@@ -97,7 +101,7 @@ fn scales(
     (axis as i64, operands)
 }
 
-/// A product by blocks of any bits.
+/// Draws a block-quantised product with random bits.
 pub(crate) fn block_matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
     let format = draw.rng.pick(QuantFormat::ALL);
     let (rows, columns) = (draw.rng.pick(&[0, 1, 3]), draw.rng.pick(&[1, 2, 5]));
@@ -139,4 +143,44 @@ pub(crate) fn dequantize(draw: &mut Generator<'_>) -> Option<ValueId> {
     let (axis, scales) = scales(draw, &extents, float, dtype);
     let operands = [&[input][..], &scales].concat();
     draw.op(Dequantize::DEF, &operands, &Dequantize::attrs(axis))
+}
+
+/// The type of square matrices, or of a batch of them, with `wide` columns more.
+fn square(draw: &mut Generator<'_>, wide: i64) -> TensorType {
+    let (dtype, order) = (draw.rng.pick(&FLOATS), draw.rng.pick(&[0, 1, 2, 3, 5]));
+    let mut shape = vec![order, order + wide];
+    if draw.rng.once_in(2) {
+        shape.insert(0, draw.rng.pick(&[0, 1, 3]));
+    }
+    TensorType::fixed(dtype, &shape)
+}
+
+/// Factors of any matrices, which mostly have none, or of products with their transposes, which mostly have.
+pub(crate) fn cholesky(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let is_product = !draw.rng.once_in(4);
+    let ty = square(draw, if is_product { 3 } else { 0 });
+    let mut input = draw.value_of(&ty);
+    if is_product {
+        let order: &[i64] = if ty.shape.len() == 2 {
+            &[1, 0]
+        } else {
+            &[0, 2, 1]
+        };
+        let transposed = draw.op(Transpose::DEF, &[input], &Transpose::attrs(order))?;
+        input = draw.op(MatMul::DEF, &[input, transposed], &MatMul::attrs())?;
+    }
+    let attrs = Cholesky::attrs(draw.rng.once_in(2));
+    draw.op(Cholesky::DEF, &[input], &attrs)
+}
+
+pub(crate) fn triangular_solve(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let ty = square(draw, 0);
+    let (is_left, columns) = (draw.rng.once_in(2), draw.rng.pick(&[0, 1, 2, 17]));
+    let mut right = ty.clone();
+    let columns_at = right.shape.len() - if is_left { 1 } else { 2 };
+    right.shape[columns_at] = Dim::Fixed(columns);
+    let operands = [draw.value_of(&ty), draw.value_of(&right)];
+    let [is_lower, is_unit, is_transposed] = [(); 3].map(|()| draw.rng.once_in(2));
+    let attrs = TriangularSolve::attrs(is_lower, is_left, is_unit, is_transposed);
+    draw.op(TriangularSolve::DEF, &operands, &attrs)
 }

@@ -1,4 +1,4 @@
-//! How an op of each kind gets operands and attributes that suit it.
+//! Recipes that draw operands and attributes for each kind of op.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -28,6 +28,7 @@ use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicResh
 use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
@@ -37,14 +38,16 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::control;
 use crate::generator::Generator;
-use crate::products::{block_matmul, dequantize, dot_general, quantize};
+use crate::products::{
+    block_matmul, cholesky, dequantize, dot_general, quantize, triangular_solve,
+};
 use crate::shape::{axes, partner, regrouped, small};
 use crate::shaped;
 use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
 
-/// The ops that compute and are not elementwise; of those that a recipe draws several of, the last one.
+/// Ops that compute and are not elementwise. A recipe for a sequence of ops is listed under the last one.
 static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Sum::DEF, |draw| reduction(draw, Sum::DEF)),
     (Mean::DEF, |draw| reduction(draw, Mean::DEF)),
@@ -67,6 +70,8 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Dot::DEF, dot),
     (DotGeneral::DEF, dot_general),
     (BlockMatMul::DEF, block_matmul),
+    (Cholesky::DEF, cholesky),
+    (TriangularSolve::DEF, triangular_solve),
     (Quantize::DEF, quantize),
     (Dequantize::DEF, dequantize),
     (Conv2d::DEF, conv2d),
@@ -84,7 +89,7 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Scan::DEF, control::scan),
 ];
 
-/// The ops that move elements.
+/// Ops that move elements.
 static MOVING: &[(&OpDef, Recipe)] = &[
     (Transpose::DEF, transpose),
     (Reshape::DEF, reshape),
@@ -118,7 +123,7 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Split::DEF, split),
 ];
 
-/// Whether modules may hold `def`.
+/// Returns whether modules may contain `def`.
 pub fn covered(def: &OpDef) -> bool {
     let is = |own: &&OpDef| std::ptr::eq(*own, def);
     let leaf = is(&Input::DEF) || constant::OPS.iter().any(|own| is(&&**own));
@@ -126,7 +131,7 @@ pub fn covered(def: &OpDef) -> bool {
     leaf || def.has(Trait::Elementwise) || recipes.any(|(own, _)| is(own))
 }
 
-/// Appends one op or a few, moving as often as elementwise; false if what was drawn does not fit.
+/// Appends one or a few ops; moving and elementwise ops are equally likely. Returns false if the drawn op does not fit.
 pub(crate) fn draw(draw: &mut Generator<'_>) -> bool {
     let elementwise = || {
         mind_core::ops::OPS
@@ -170,14 +175,14 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
         };
         let mut shape = partner(&mut draw.rng, &ty.shape);
         for dim in &mut shape {
-            // Two extents that only a run decides seldom agree.
+            // Two data-dependent extents rarely agree.
             if *dim == Dim::Dynamic {
                 *dim = Dim::Fixed(1);
             }
         }
         let other = TensorType::new(dtype, shape);
         operands.push(match (is_quotient && index > 0, dtype.is_float()) {
-            // A divisor of integers that is computed may be 0.
+            // A computed integer divisor may be 0.
             (true, false) if other.view().count().is_none() => return None,
             (true, false) => draw.constant(&other, true),
             _ if dtype == ty.dtype && draw.rng.once_in(8) => first,
@@ -190,7 +195,7 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     draw.op(def, &operands, &attrs)
 }
 
-/// Any value of an attribute of an elementwise op.
+/// Draws a value of an attribute of an elementwise op.
 fn any_attr(draw: &mut Generator<'_>, row: &AttrDef) -> Attr<'static> {
     match row.kind {
         AttrKind::Word(words) => Attr::Word(draw.rng.pick(words)),
@@ -205,7 +210,7 @@ fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let input = draw.value(def.operands[0].class);
     let ty = draw.graph.ty(input);
     if std::ptr::eq(def, Mean::DEF) && !ty.dtype.is_float() && ty.count() == Some(0) {
-        // The mean of no integer has no result.
+        // The mean of no integers is undefined.
         return None;
     }
     let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
@@ -238,7 +243,7 @@ fn top_k(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(TopK::DEF, &[input], &attrs)
 }
 
-/// What a scatter does with elements of `dtype`.
+/// Draws the update function of a scatter of `dtype`.
 fn update(draw: &mut Generator<'_>, dtype: DType) -> Update {
     match dtype {
         DType::Bool => Update::Replace,
@@ -365,7 +370,7 @@ fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
 }
 
-/// A value grown along every axis, or cut.
+/// Pads a value along every axis, also by negative amounts.
 fn pad(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let ty = draw.graph.ty(input).to_owned();
@@ -393,7 +398,7 @@ fn pad(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(PadOp::DEF, &operands, &attrs)
 }
 
-/// The value in a shape that it is a partner of.
+/// Broadcasts a value to a compatible shape.
 fn broadcast_to(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let mut shape: Vec<Dim> = draw.graph.ty(input).shape.to_vec();
@@ -428,7 +433,7 @@ fn dim(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(ExtentOf::DEF, &[input], &ExtentOf::attrs(axis))
 }
 
-/// Bits of integers alone: which NaN an op computes is not defined.
+/// Draws a bitcast of integers only, because the bits of a computed NaN are unspecified.
 fn bitcast(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Bits);
     let dtype = draw.dtype();
@@ -448,7 +453,7 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
     for extent in extents {
         let start = draw.rng.below(extent.max(1) as usize) as i64;
         let rest = extent - start;
-        // An empty range now and then.
+        // Sometimes the range is empty.
         let end = if rest == 0 || draw.rng.once_in(16) {
             start
         } else {
@@ -498,7 +503,7 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Gather::DEF, &[data, indices], &attrs)
 }
 
-/// A start of a window of each size: within bounds that are checked, anywhere where it is clamped.
+/// Draws the start of a window of each size: in bounds if they are checked, arbitrary if it is clamped.
 fn starts(draw: &mut Generator<'_>, own: &[i64], sizes: &[i64], bounds: Bounds) -> Vec<ValueId> {
     let mut starts = Vec::with_capacity(own.len());
     for (extent, size) in own.iter().zip(sizes) {
@@ -587,7 +592,7 @@ fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Concat::DEF, &operands, &Concat::attrs(axis as i64))
 }
 
-/// Parts of a value in another order.
+/// Draws a concatenation of slices of a value in another order.
 fn rotate(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
@@ -634,7 +639,7 @@ fn matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(MatMul::DEF, &[lhs, rhs], &MatMul::attrs())
 }
 
-/// Products with a softmax between them, whose stacks are broadcast and whose extents may be 1.
+/// Draws attention: products with a softmax between them, with broadcast batches and extents that may be 1.
 fn attention(draw: &mut Generator<'_>) -> Option<ValueId> {
     let given = draw.value(OperandClass::Float);
     let dtype = draw.graph.ty(given).dtype;
@@ -709,7 +714,7 @@ mod tests {
                 dtypes.extend(g.results(op).into_iter().map(|value| g.ty(value).dtype));
             }
         }
-        // `fuse` makes groups.
+        // Only the pass `fuse` creates fused groups.
         let missing = mind_core::ops::OPS
             .iter()
             .filter(|def| !ops.contains(def.name));

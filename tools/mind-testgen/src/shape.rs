@@ -1,21 +1,21 @@
-//! Shapes that suit each other.
+//! Random shapes.
 
 use mind_ir::types::{Dim, Shape, TypeView};
 
 use crate::rng::Rng;
 
-/// The most elements of a drawn value: enough to show the order of a sum, and quick to run.
+/// The maximal number of elements of a drawn value: enough to show the order of a sum, and fast to run.
 pub(crate) const MAX_ELEMENTS: i64 = 4096;
 const EXTENTS: &[i64] = &[1, 1, 2, 3, 4, 5, 7, 8];
 const MAX_RANK: usize = 4;
 
-/// The extents of `ty` if all are known and it is small enough to be read by another op.
+/// Returns the extents of `ty` if all are known and it is small enough for other ops.
 pub(crate) fn small(ty: TypeView<'_>) -> Option<Vec<i64>> {
     let count = ty.count()?;
     (count <= MAX_ELEMENTS).then(|| ty.static_shape()).flatten()
 }
 
-/// A shape of known extents, of which one may be long.
+/// Draws a static shape, in which one extent may be large.
 pub(crate) fn draw(rng: &mut Rng) -> Shape {
     let rank = rng.below(MAX_RANK + 1);
     let mut shape: Shape = (0..rank).map(|_| Dim::Fixed(rng.pick(EXTENTS))).collect();
@@ -31,7 +31,7 @@ pub(crate) fn draw(rng: &mut Rng) -> Shape {
     shape
 }
 
-/// A shape that broadcasts with `shape`: leading dimensions dropped, others made 1.
+/// Draws a shape that broadcasts with `shape`: leading dimensions are dropped, others become 1.
 pub(crate) fn partner(rng: &mut Rng, shape: &[Dim]) -> Shape {
     if rng.once_in(2) {
         return shape.into();
@@ -43,12 +43,12 @@ pub(crate) fn partner(rng: &mut Rng, shape: &[Dim]) -> Shape {
     kept.collect()
 }
 
-/// Some axes of `rank`, in order; perhaps none.
+/// Draws some axes of `rank` in order, possibly none.
 pub(crate) fn axes(rng: &mut Rng, rank: usize) -> Vec<i64> {
     (0..rank as i64).filter(|_| rng.once_in(2)).collect()
 }
 
-/// Another shape of as many elements: neighbours merged, extents split, ones added.
+/// Draws another shape with the same number of elements: neighbours are merged, extents split, ones added.
 pub(crate) fn regrouped(rng: &mut Rng, shape: &[i64]) -> Vec<i64> {
     let mut target: Vec<i64> = Vec::new();
     for &extent in shape {

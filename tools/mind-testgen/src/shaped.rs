@@ -1,4 +1,4 @@
-//! Ops whose shape is an operand.
+//! Ops with a shape operand.
 
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_ir::ValueId;
@@ -9,18 +9,17 @@ use mind_ir::types::Dim;
 use crate::generator::Generator;
 use crate::shape::{regrouped, small};
 
-/// The elements of a value in another shape.
+/// Draws a reshape.
 pub(crate) fn reshape(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input))?;
     let extents = regrouped(&mut draw.rng, &extents);
     let (operand, shape) = asked(draw, &extents);
-    let refuses_ones = !extents.contains(&1) && draw.rng.once_in(4);
-    let attrs = DynamicReshape::attrs(&shape, refuses_ones);
+    let attrs = DynamicReshape::attrs(&shape, false);
     draw.op(DynamicReshape::DEF, &[input, operand], &attrs)
 }
 
-/// A value repeated along new dimensions and those of extent 1.
+/// Draws a broadcast along new dimensions and those of extent 1.
 pub(crate) fn broadcast(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let mut extents = small(draw.graph.ty(input))?;
@@ -37,7 +36,7 @@ pub(crate) fn broadcast(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(DynamicBroadcastTo::DEF, &[input, operand], &attrs)
 }
 
-/// Indices in the shape of a value.
+/// Draws an iota in the shape of a value.
 pub(crate) fn iota(draw: &mut Generator<'_>) -> Option<ValueId> {
     let like = draw.value(OperandClass::Any);
     let dtype = draw.graph.ty(like).dtype;
@@ -48,7 +47,7 @@ pub(crate) fn iota(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(DynamicIota::DEF, &[operand], &attrs)
 }
 
-/// A constant of these extents, and what a module says of them: all, or not those that only the run decides.
+/// Returns a constant with these extents, and the static shape: all extents, or some of them data-dependent.
 fn asked(draw: &mut Generator<'_>, extents: &[i64]) -> (ValueId, Vec<Dim>) {
     let is_open = draw.decides_extents();
     let shape = extents.iter().map(|&extent| {

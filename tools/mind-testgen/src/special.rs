@@ -7,9 +7,9 @@ use mind_ir::with_float;
 
 use crate::exact::{BigFloat, Exact, FloatFormat, number};
 
-/// The values of a float dtype where functions change their course: zeros, the subnormal and normal numbers at the edges,
-/// numbers next to 1, halves of integers, odd and even integers as large as there are, the largest numbers and infinities, of
-/// either sign, and NaN.
+/// Returns the values of a float dtype at which functions behave differently: zeros, the boundaries of subnormal and
+/// normal numbers, neighbours of 1, halves of integers, the largest odd and even integers, the largest numbers and
+/// infinities, of either sign, and NaN.
 ///
 /// # Panics
 ///
@@ -57,7 +57,7 @@ pub fn values(dtype: DType) -> Vec<f64> {
     signed.chain([f64::NAN]).collect()
 }
 
-/// 2^exponent, subnormal ones too.
+/// Returns 2^exponent, which may be subnormal.
 fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         -1022.. => f64::from_bits(((exponent + 1023) as u64) << 52),
@@ -68,14 +68,14 @@ fn power_of_two(exponent: i32) -> f64 {
 /// The expected result of a function.
 #[derive(Clone, Debug)]
 pub enum Reference {
-    /// This very number, any NaN being equal to any other.
+    /// Exactly this number, where all NaNs are equal.
     Is(f64),
-    /// A number this close, in units in the last place of the dtype.
+    /// A number within this distance, in units in the last place of the dtype.
     Near(BigFloat, f64),
 }
 
 impl Reference {
-    /// Whether `found`, an element of `dtype`, is as the reference says.
+    /// Returns whether `found`, an element of `dtype`, matches the reference.
     pub fn admits(&self, found: f64, dtype: DType) -> bool {
         match self {
             Reference::Is(expected) => {
@@ -89,9 +89,8 @@ impl Reference {
     }
 }
 
-/// Returns the expected result of `function` on the numbers `x` and `y` of a float dtype, as docs/numerics.md says; a truth value
-/// is 0 or 1.
-/// `None` for a function that is not one of one or two floats.
+/// Returns the expected result of `function` on the numbers `x` and `y` of a float dtype, according to
+/// docs/numerics.md; a boolean is 0 or 1. Returns `None` if the function does not have one or two float operands.
 pub fn reference(
     exact: &mut Exact,
     function: ScalarFn,
@@ -99,7 +98,7 @@ pub fn reference(
     dtype: DType,
 ) -> Option<Reference> {
     use ScalarFn::*;
-    // Rounding a result of `f64` once more is as good as one rounding, because `f64` has twice the digits of `f32` and 5 more.
+    // Double rounding of a result of `f64` is innocuous, because `f64` has more than twice the digits of `f32` plus 2.
     let rounded = |value: f64| Reference::Is(round(value, dtype));
     let truth = |holds: bool| Reference::Is(f64::from(u8::from(holds)));
     Some(match function {
@@ -140,13 +139,13 @@ pub fn reference(
     })
 }
 
-/// `value` rounded to the dtype.
+/// Returns `value` rounded to the dtype.
 fn round(value: f64, dtype: DType) -> f64 {
     with_float!(dtype, T => <T as FloatNum>::from_f64(value).to_f64(), else unreachable!("a float dtype"))
 }
 
-/// A number that the functions made of steps come close to: within 2 ulp, or, where a result of `f32` is rounded to a narrower
-/// dtype, a little more than half of one.
+/// Returns the reference for an approximated function: within 2 ulp, or slightly more than half an ulp if a result of
+/// `f32` is rounded to a narrower dtype.
 fn near(value: BigFloat, dtype: DType) -> Reference {
     let ulps = match dtype {
         DType::F16 | DType::BF16 => 0.501,
@@ -164,7 +163,8 @@ fn extremum(x: f64, y: f64, is_first: bool, is_first_of_zeros: bool) -> f64 {
     }
 }
 
-/// The remainder with the sign of `y`. The sum of two numbers of a narrower dtype is exact in `f64`, or far from a tie.
+/// Returns the remainder with the sign of `y`. The sum of two numbers of a narrower dtype is exact in `f64`, or far
+/// from a tie.
 fn modulo(x: f64, y: f64) -> f64 {
     let left = x % y;
     if left == 0.0 {
@@ -174,7 +174,7 @@ fn modulo(x: f64, y: f64) -> f64 {
     if differs { left + y } else { left }
 }
 
-/// x^y, by the cases of IEEE 754.
+/// Returns x^y, by the cases of IEEE 754.
 fn power(exact: &mut Exact, x: f64, y: f64, dtype: DType) -> Reference {
     if y == 0.0 || x == 1.0 {
         return Reference::Is(1.0);
@@ -197,7 +197,7 @@ fn power(exact: &mut Exact, x: f64, y: f64, dtype: DType) -> Reference {
     if a == 0.0 || a.is_infinite() || y.is_infinite() {
         return signed(extreme);
     }
-    // Far beyond the largest and the least number, where the exponential of the library takes long.
+    // Far outside of the range of numbers the library's exponential is slow.
     if (a.log2() * y).abs() > 4096.0 {
         return signed(extreme);
     }
@@ -206,7 +206,7 @@ fn power(exact: &mut Exact, x: f64, y: f64, dtype: DType) -> Reference {
     near(value, dtype)
 }
 
-/// The angle of the point with height `y` and width `x`.
+/// Returns the angle of the point (x, y).
 fn angle(exact: &mut Exact, y: f64, x: f64, dtype: DType) -> Reference {
     if x.is_nan() || y.is_nan() {
         return Reference::Is(f64::NAN);
@@ -230,7 +230,7 @@ fn angle(exact: &mut Exact, y: f64, x: f64, dtype: DType) -> Reference {
     near(crate::exact::mul(&exact.pi(), &signed), dtype)
 }
 
-/// A function of one number that is made of steps, or `Rsqrt`.
+/// Returns the reference of an approximated function of one number, or of `Rsqrt`.
 fn of_one(exact: &mut Exact, function: ScalarFn, x: f64, dtype: DType) -> Reference {
     if x.is_nan() || is_outside(function, x) {
         return Reference::Is(f64::NAN);
@@ -269,7 +269,7 @@ fn of_one(exact: &mut Exact, function: ScalarFn, x: f64, dtype: DType) -> Refere
     near(value, dtype)
 }
 
-/// Whether a function is not defined at `x`.
+/// Returns whether `x` is outside of the domain of a function.
 fn is_outside(function: ScalarFn, x: f64) -> bool {
     match function {
         ScalarFn::Log | ScalarFn::Log2 | ScalarFn::Rsqrt => x < 0.0,
@@ -281,11 +281,11 @@ fn is_outside(function: ScalarFn, x: f64) -> bool {
     }
 }
 
-/// Returns the result of a function at zeros, at infinities, where it is saturated in every dtype, and at the ends of its domain, as
-/// docs/numerics.md says.
+/// Returns the result of a function at zeros, at infinities, where it saturates in every dtype, and at the ends of its
+/// domain, according to docs/numerics.md.
 fn edge(function: ScalarFn, x: f64) -> Option<f64> {
     use std::f64::consts::{FRAC_PI_2, PI};
-    /// Beyond this every exponential is saturated.
+    /// The exponential saturates beyond this in every dtype.
     const SATURATED: f64 = 4096.0;
     let infinity = f64::INFINITY;
     let is_low = x < -SATURATED;
@@ -320,7 +320,7 @@ fn edge(function: ScalarFn, x: f64) -> Option<f64> {
         ScalarFn::Asinh if x.is_infinite() => Some(x),
         ScalarFn::Rsqrt if is_zero => Some(infinity.copysign(x)),
         ScalarFn::Rsqrt if x == infinity => Some(0.0),
-        // Odd functions, `expm1`, `log1p` and `gelu` keep a zero.
+        // Odd functions, `expm1`, `log1p` and `gelu` map zeros to zeros of the same sign.
         _ if is_zero => Some(x),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Windows and convolutions.
+//! Random windows and convolutions.
 
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
@@ -16,7 +16,7 @@ use crate::generator::Generator;
 use crate::products::sums;
 use crate::shape::small;
 
-/// Lists of a window that slides along every dimension.
+/// Parameters of a window that slides along every dimension.
 struct Lists {
     input: ValueId,
     window: Vec<i64>,
@@ -51,7 +51,7 @@ pub(crate) fn reduce_window(draw: &mut Generator<'_>) -> Option<ValueId> {
     let counts_padding = draw.rng.once_in(2);
     let dtype = draw.graph.ty(lists.input).dtype;
     if kind == Reduction::Mean && !dtype.is_float() && !counts_padding {
-        // The mean of no integer has no result.
+        // The mean of no integers is undefined.
         return None;
     }
     let attrs = ReduceWindow::attrs(
@@ -78,7 +78,7 @@ pub(crate) fn argmax_window(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(ArgMaxWindow::DEF, &[lists.input], &attrs)
 }
 
-/// Some dimensions with other extents.
+/// Draws a resize of some dimensions.
 pub(crate) fn resize(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Num);
     let extents = small(draw.graph.ty(input))?;
@@ -104,7 +104,7 @@ pub(crate) fn resize(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Resize::DEF, &[input], &attrs)
 }
 
-/// An image at the coordinates of a grid.
+/// Draws a grid sampling of an image.
 pub(crate) fn grid_sample(draw: &mut Generator<'_>) -> Option<ValueId> {
     let given = draw.value(OperandClass::Float);
     let dtype = draw.graph.ty(given).dtype;
@@ -160,7 +160,7 @@ pub(crate) fn conv2d(draw: &mut Generator<'_>) -> Option<ValueId> {
     )
 }
 
-/// A convolution by groups, in either layout.
+/// Draws a grouped convolution in either layout.
 pub(crate) fn convolution(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let is_backward = std::ptr::eq(def, ConvTranspose::DEF);
     let given = draw.value(OperandClass::Num);

@@ -305,6 +305,14 @@ fn lower(
             format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
         mind_cli::note(host, &message);
     }
+    if config.interface == Interface::Any {
+        for (kind, name) in mind_to_mil::truth_values(graph) {
+            let message = format!(
+                "{kind} `{name}` is int32 in place of bool, because a program neither takes nor gives truth values"
+            );
+            mind_cli::note(host, &message);
+        }
+    }
     let lowered = mil::lower(session, graph, &config)
         .map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))?;
     if lowered.doubles > 0 {

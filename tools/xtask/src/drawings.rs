@@ -2,11 +2,11 @@
 
 use mind::{Module, Written};
 
-/// The residual block of the README, as it is read and as the README's command leaves it.
+/// Returns the drawings of the README's residual block, before and after the README's command.
 ///
 /// # Panics
 ///
-/// If the example is gone, or cannot be optimised.
+/// If the example is missing, or cannot be optimised.
 pub fn documents() -> Vec<(String, String)> {
     let example = crate::root().join("examples/residual.mic");
     let mut module = Module::from_file(example).expect("the example is a module");

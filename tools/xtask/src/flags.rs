@@ -1,4 +1,4 @@
-//! The flags of `mind-opt` beside those of mlir-opt, each with its test.
+//! The flags of `mind-opt` with their counterparts in mlir-opt and their tests.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use mind_opt::mlir::{COUNTERPARTS, Counterpart, Ours};
 /// The test of a flag.
 struct Row {
     flag: &'static str,
-    /// The test that shows it, below `lit_tests/`; `None` for `mind-opt/FLAG.core`.
+    /// The test of the flag, relative to `lit_tests/`; `None` for `mind-opt/FLAG.core`.
     test: Option<&'static str>,
 }
 
@@ -24,7 +24,7 @@ const fn row(flag: &'static str, test: &'static str) -> Row {
     Row { flag, test }
 }
 
-/// A flag whose test is called like it.
+/// A flag with a test of the same name.
 const fn own(flag: &'static str) -> Row {
     let test = None;
     Row { flag, test }
@@ -87,7 +87,7 @@ const ROWS: &[Row] = &[
     row("lit-features", "mind-opt/lit-features.test"),
 ];
 
-/// Returns the options of mlir-opt that a flag stands for; `None` if there are none.
+/// Returns the options of mlir-opt that a flag corresponds to; `None` if there are none.
 fn of_mlir(flag: &str) -> Option<String> {
     let is_flag = |row: &&Counterpart| match row.ours {
         Ours::Same(own) | Ours::Read(own) | Ours::Flag(own) => own == flag,
@@ -100,7 +100,7 @@ fn of_mlir(flag: &str) -> Option<String> {
 pub fn document() -> String {
     let mut text = String::from(
         "# The flags of mind-opt\n\nGenerated from the flag table by `cargo run -p xtask`. Passes are flags too, in the \
-         order given: [passes.md](passes.md). The third column says what mlir-opt 19 has for it.\n\n\
+         order given: [passes.md](passes.md). The third column is the corresponding option of mlir-opt 19.\n\n\
          | flag | | mlir-opt | test |\n|---|---|---|---|\n",
     );
     for arg in flags(&command()) {
@@ -119,8 +119,8 @@ pub fn document() -> String {
         );
     }
     text.push_str(
-        "\n## The other way round\n\nWhat someone who knows mlir-opt looks for, and what there is. \
-         Options with one dash are read too, `--mlir-…` where there is a flag for it; the others are answered with this table.\n\n\
+        "\n## The other way round\n\nOptions of mlir-opt and their counterparts. They are accepted with one dash too, \
+         and `--mlir-…` options if they have a counterpart; the error for the others refers to this table.\n\n\
          | mlir-opt | mind-opt | test |\n|---|---|---|\n\
          | `--cse`, `--canonicalize`, a pass by its name | the same, options in `--pass-pipeline` too | \
          [mind-opt/pass-flags-order.core](../lit_tests/mind-opt/pass-flags-order.core) |\n",
@@ -146,14 +146,14 @@ pub fn document() -> String {
     text
 }
 
-/// The command line with all that follows from its rows.
+/// Returns the command line with all derived arguments.
 fn command() -> Command {
     let mut command = mind_opt::command();
     command.build();
     command
 }
 
-/// The flags that are no passes.
+/// Returns the flags that are not passes.
 fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
     let is_usual = |arg: &Arg| arg.get_id() == "help" || arg.get_id() == "version";
     let is_pass = |arg: &Arg| {
@@ -166,7 +166,7 @@ fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
         .filter(move |arg| !arg.is_positional() && !is_pass(arg) && !is_usual(arg))
 }
 
-/// The flag as it is typed.
+/// Returns the spelling of a flag, for example `--from`.
 fn spelling(arg: &Arg) -> String {
     let name = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -233,7 +233,7 @@ mod tests {
         for row in ROWS {
             assert!(
                 flags(&command).any(|arg| arg.get_id() == row.flag),
-                "there is no flag `{}`",
+                "unknown flag `{}`",
                 row.flag
             );
         }

@@ -7,14 +7,16 @@ use mind_driver::formats::{FOREIGN, FORMATS, Read, Sign, Write as Written};
 /// `docs/formats.md`.
 pub fn document() -> String {
     let mut text = String::from(
-        "# Formats\n\nGenerated from the format table by `cargo run -p xtask`. The words are what `--from` and `--to` take. \
-         A format that is detected needs no `--from`: by its content, whatever the file is called, or by the name of the \
-         file or folder. [translating.md](translating.md) says what becomes what.\n\n\
+        "# Formats\n\nGenerated from the format table by `cargo run -p xtask`. The words are the values of `--from` \
+         and `--to`. Formats that are detected do not need `--from`: some are detected by their content, whatever the \
+         name of the file, and others by the name of the file or folder. [translating.md](translating.md) describes the \
+         translations.\n\n\
          The extension of the file that `-o` names selects the format of the output, in lower or upper case; `--to` may \
-         repeat it, and must not contradict it. An extension of two rows, as `.mic`, keeps the input's format if it is one of \
-         them. An extension that no row has is an error unless `--to` is given, as is one of a format that the tool does \
-         not write. A name without an extension, or with an ending without letters as in `model-v1.2`, leaves the format to \
-         `--to` or the input; so does a name with a part `.tmp` and an unknown end, as lit's `%t` gives.\n\n\
+         repeat it, and must not contradict it. An extension of two rows, for example `.mic`, keeps the input's format \
+         if it is one of them. An extension without a row is an error unless `--to` is given, as is one of a format \
+         that the tool does not write. If the name has no extension, an ending without letters, for example \
+         `model-v1.2`, or a part `.tmp` with an unknown ending, as the names of lit's `%t`, the format is that of \
+         `--to` or of the input.\n\n\
          | word | what it is | files | detected by | read as | written as |\n|---|---|---|---|---|---|\n",
     );
     for row in FORMATS {
@@ -62,8 +64,8 @@ pub fn document() -> String {
         );
     }
     text.push_str(
-        "\n## Files of other programs\n\nWhat the tools say of files that are not modules.\n\n\
-         | what | told by | what to do |\n|---|---|---|\n",
+        "\n## Files of other programs\n\nThe errors of the tools for files that are not modules.\n\n\
+         | file | detected by | help |\n|---|---|---|\n",
     );
     for row in FOREIGN {
         let told = match row.sign {

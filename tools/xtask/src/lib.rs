@@ -1,4 +1,5 @@
-//! Generated documents: each file writes one kind from the tables of the program; the tests compare them with the tree.
+//! Generated documents: each file generates one kind from the tables of the program, and tests compare them with the
+//! tree.
 
 pub mod codes;
 pub mod drawings;
@@ -13,12 +14,12 @@ pub mod shells;
 
 use std::path::PathBuf;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every generated document: its path below the root and what it holds.
+/// Returns every generated document: its path relative to the root, and its content.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
     all.push(("docs/ops/mil-states.md".to_owned(), mil::document()));

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {path}: {error}");
             return ExitCode::FAILURE;
         }
-        // Nobody needs to read the list.
+        // Write errors are ignored, because the list is only informative.
         let _ = writeln!(std::io::stdout(), "{path}");
     }
     ExitCode::SUCCESS

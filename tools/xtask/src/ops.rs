@@ -1,4 +1,4 @@
-//! The op reference, one page a dialect, and the table of what supports what.
+//! The op reference, a page per dialect, and the support table.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ fn table(ops: &[&OpDef]) -> String {
     text
 }
 
-/// The anchor that a heading of this text gets.
+/// Returns the anchor of a heading with this text.
 fn anchor(heading: &str) -> String {
     heading
         .chars()
@@ -108,7 +108,7 @@ fn describe(text: &mut String, def: &OpDef) {
     let _ = writeln!(text, "- traits: {}", traits.join(", "));
 }
 
-/// How mic@1 writes an attribute, if it has the op.
+/// Returns the mic@1 spelling of an attribute, if mic@1 has the op.
 fn mic1_key(def: &OpDef, attr: &AttrDef) -> String {
     match (def.names.mic1, attr.key) {
         (None, _) => String::new(),

@@ -16,9 +16,9 @@ struct Entry<'t> {
 pub fn document() -> String {
     let mut text = String::from(
         "# Rules\n\nGenerated from the rule files by `cargo run -p xtask`. The classes are those of \
-         [numerics.md](numerics.md#what-may-be-rewritten): `exact` rules keep every bit and always act, the \
-         others wait for `--fast-math`. What a rule says stands in `passes/mind-rules/rules/`; how to write \
-         one, in [add-a-rule.md](add-a-rule.md).\n",
+         [numerics.md](numerics.md#what-may-be-rewritten): `exact` rules keep every bit and are always enabled, the \
+         others need `--fast-math`. The rules themselves are in `passes/mind-rules/rules/`; \
+         [add-a-rule.md](add-a-rule.md) describes how to write one.\n",
     );
     for (file, rules) in SHIPPED {
         // Writing to a string cannot fail.
@@ -37,7 +37,7 @@ pub fn document() -> String {
     text
 }
 
-/// The comment that a file starts with.
+/// Returns the comment at the start of a file.
 fn intro(rules: &str) -> String {
     let lines = rules.lines().map_while(|line| line.strip_prefix('#'));
     lines

@@ -1,4 +1,4 @@
-//! Man pages and completions of shells.
+//! Man pages and shell completions.
 
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -1,4 +1,4 @@
-//! What must hold over the whole tree.
+//! Invariants of the whole tree.
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
@@ -25,7 +25,7 @@ mod wording;
 
 use std::path::{Path, PathBuf};
 
-/// Every file below `dir` with this extension, but for build output.
+/// Returns every file below `dir` with this extension, except build output.
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut pending = vec![dir.to_owned()];

@@ -1,4 +1,4 @@
-//! From syntax to a graph.
+//! Builds a graph from the syntax tree.
 
 pub(crate) mod classify;
 
@@ -21,9 +21,9 @@ use crate::mil::syntax::{Arg, Block, Function, Name, Program, Statement, Typed, 
 use crate::mil::types::{Type, text};
 use mind_text::{Entity, Role, SourceMap};
 
-/// The graph of a program, whose main function is the module itself.
+/// Returns the graph of a program, whose main function becomes the module itself.
 ///
-/// `map` takes the names of the program, where they are asked for.
+/// `map`, if given, receives the names of the program.
 pub(crate) fn build(
     program: &Program<'_>,
     map: Option<&mut SourceMap>,
@@ -50,9 +50,9 @@ pub(crate) fn build(
 
 struct Builder<'b> {
     graph: Graph,
-    /// The values in reach, and where they are defined.
+    /// The values in scope, and where they are defined.
     scope: FxHashMap<&'b str, (ValueId, Span)>,
-    /// Names in the order of their definition.
+    /// Names in scope in the order of their definition, so that a block can remove its own.
     shadowed: Vec<&'b str>,
     /// The classifier of the main function.
     classified: Option<Classified>,
@@ -125,7 +125,7 @@ impl<'b> Builder<'b> {
         self.leave(0);
     }
 
-    /// Fills a nested block, whose values go out of reach at its end.
+    /// Fills a nested block, whose values go out of scope at its end.
     fn inner(&mut self, block: BlockId, syntax: &'b Block<'b>) {
         let before = self.shadowed.len();
         let arguments = self.graph.add_arguments(block, syntax.params.len());
@@ -183,13 +183,13 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// Ends the function that is the module, whose outputs keep their names.
+    /// Ends the main function. Its outputs keep their names.
     fn end(&mut self, block: BlockId, syntax: &'b Block<'b>) {
         let Some(outputs) = self.named_outputs(syntax) else {
             return;
         };
         let (values, names): (Vec<ValueId>, Vec<&str>) = outputs.into_iter().unzip();
-        // A value that is returned twice is an error of the program, which the rules of MIL report.
+        // A value that is returned twice is left to the rules of MIL, which report it.
         let mut seen = FxHashSet::default();
         for (at, name) in names.into_iter().enumerate() {
             if seen.insert(name) {
@@ -210,7 +210,7 @@ impl<'b> Builder<'b> {
         known
     }
 
-    /// Defines the results of a statement that was refused, so that reading them adds no error.
+    /// Defines the results of a rejected statement, so that reading them reports no further error.
     fn assume(&mut self, block: BlockId, statement: &'b Statement<'b>) {
         for (ty, name) in &statement.results {
             if let Ok((ty, _)) = type_id(&mut self.graph, ty, name.span) {
@@ -237,7 +237,7 @@ impl<'b> Builder<'b> {
         [Attr::Str(mind_ir::Sym::new(0)), Attr::Bool(false)]
     }
 
-    /// The value in reach that `name` stands for.
+    /// Returns the value in scope called `name`.
     fn read(&mut self, name: Name<'_>) -> Option<ValueId> {
         let &(value, defined) = self.scope.get(name.text)?;
         let entity = Entity::Value(defined.start.into());
@@ -274,7 +274,7 @@ impl<'b> Builder<'b> {
         type_id(&mut self.graph, ty, span)
     }
 
-    /// The type, or none after its error was reported.
+    /// Returns the type, or reports its error and returns `None`.
     fn known_type(&mut self, ty: Parsed<(Ty, Element)>) -> Option<(Ty, Element)> {
         ty.map_err(|error| self.found.push(*error)).ok()
     }
@@ -382,7 +382,7 @@ impl<'b> Builder<'b> {
         Ok(())
     }
 
-    /// The table entry of a statement's op, which has as many results and blocks as written.
+    /// Returns the table entry of a statement's op, after checking its numbers of results and blocks.
     fn op(&self, statement: &Statement<'_>) -> Parsed<&'static MilOp> {
         let Name { text: op, span } = statement.op;
         let Some(row) = ops::named(op) else {
@@ -418,11 +418,11 @@ impl<'b> Builder<'b> {
         Ok(row)
     }
 
-    /// The position of the argument called `name`, which is not among those `given` before it.
+    /// Returns the position of the argument called `name`, which must not be among the `given` ones.
     ///
     /// # Errors
     ///
-    /// E4102 an argument that the op has in no opset, E4103 given twice.
+    /// E4102 if no opset has the argument, E4103 if it is given twice.
     fn param(
         &self,
         block: BlockId,
@@ -511,7 +511,7 @@ impl<'b> Builder<'b> {
         Ok(())
     }
 
-    /// A constant.
+    /// Appends a constant and returns its value.
     fn elements(
         &mut self,
         block: BlockId,
@@ -600,7 +600,7 @@ fn twice(name: Name<'_>, first: Span) -> Diagnostic {
         .help("give one of the two another name")
 }
 
-/// The type of a value in the graph.
+/// Returns the type of a value in the graph, and its element type.
 fn type_id(graph: &mut Graph, ty: &Type, span: Span) -> Parsed<(Ty, Element)> {
     match ty {
         Type::Tensor { element, shape } | Type::State { element, shape } => {
@@ -621,7 +621,7 @@ fn type_id(graph: &mut Graph, ty: &Type, span: Span) -> Parsed<(Ty, Element)> {
     }
 }
 
-/// A path stays inside the model's folder.
+/// Checks that a path stays inside the model's folder.
 ///
 /// # Errors
 ///

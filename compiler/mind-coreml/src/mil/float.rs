@@ -1,8 +1,8 @@
-//! Floats as C99 writes them: `0x1.8p-3`.
+//! Hexadecimal floats of C99, for example `0x1.8p-3`.
 
 use mind_ir::types::DType;
 
-/// A binary format: bits of its mantissa without the leading one, and its exponents.
+/// A binary float format: bits of the mantissa without the leading one, exponent bias and exponent bits.
 #[derive(Clone, Copy)]
 struct Binary {
     mantissa: u32,
@@ -19,9 +19,9 @@ fn binary(dtype: DType) -> Binary {
     }
 }
 
-/// The bits of the number that `text` writes in hexadecimal, rounded once to nearest even.
+/// Returns the bits of the hexadecimal number `text`, rounded once to nearest even.
 ///
-/// The exponent may be left out. Returns `None` if the text is no such number.
+/// The exponent may be left out. Returns `None` if the text is not a hexadecimal float.
 pub(super) fn parse_hex(text: &str, dtype: DType) -> Option<u64> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', ..] => (true, &text[1..]),
@@ -54,7 +54,8 @@ pub(super) fn parse_hex(text: &str, dtype: DType) -> Option<u64> {
     Some(round(negative, significand, sticky, scale, binary(dtype)))
 }
 
-/// The bits of `significand * 2^scale`, rounded to nearest even; `sticky` says that something was cut off.
+/// Returns the bits of `significand * 2^scale`, rounded to nearest even; `sticky` is set if nonzero digits were cut
+/// off.
 fn round(negative: bool, significand: u64, sticky: bool, scale: i64, format: Binary) -> u64 {
     let sign = u64::from(negative) << (format.mantissa + format.exponents);
     if significand == 0 {
@@ -63,7 +64,7 @@ fn round(negative: bool, significand: u64, sticky: bool, scale: i64, format: Bin
     let width = 64 - i64::from(significand.leading_zeros());
     let least = 1 - i64::from(format.bias);
     let exponent = (scale + width - 1).clamp(-100_000, 100_000);
-    // The weight of the last bit that is kept.
+    // The weight of the last mantissa bit that is kept.
     let last = exponent.max(least) - i64::from(format.mantissa);
     let shift = last - scale.clamp(-200_000, 200_000);
     let kept = match shift {
@@ -78,7 +79,8 @@ fn round(negative: bool, significand: u64, sticky: bool, scale: i64, format: Bin
         _ => 0,
     };
     let infinity = ((1u64 << format.exponents) - 1) << format.mantissa;
-    // An exponent field of the leading one, which a carry of the rounding moves on by itself.
+    // The exponent field excludes the leading one, which the addition below carries into it, as it does a carry of the
+    // rounding.
     let field = (exponent.max(least) - least) as u64;
     let bits = if field >= (1 << format.exponents) {
         infinity
@@ -88,7 +90,7 @@ fn round(negative: bool, significand: u64, sticky: bool, scale: i64, format: Bin
     sign | bits
 }
 
-/// Writes a number with the least mantissa that says it: `0x1.8p-3`, `-inf`, `nan`.
+/// Writes a number with as few mantissa digits as represent it: `0x1.8p-3`, `-inf`, `nan`.
 pub(super) fn write_hex(out: &mut String, bits: u64, dtype: DType) {
     use std::fmt::Write;
     let format = binary(dtype);
@@ -108,7 +110,7 @@ pub(super) fn write_hex(out: &mut String, bits: u64, dtype: DType) {
     }
     let (mut exponent, mut mantissa) = (exponent as i32 - format.bias, mantissa);
     if exponent == -format.bias {
-        // Subnormal: the leading one moves to its place.
+        // Subnormal: the mantissa is normalised.
         let up = mantissa.leading_zeros() - (63 - format.mantissa);
         mantissa = (mantissa << up) & ((1 << format.mantissa) - 1);
         exponent = 1 - format.bias - up as i32;

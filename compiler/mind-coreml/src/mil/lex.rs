@@ -1,53 +1,53 @@
-//! Tokens.
+//! Lexer of MIL text.
 
 use mind_diag::{Code, Diagnostic, Span};
 
 use crate::mil::Parsed;
 use mind_text::Limits;
 
-/// What a token is.
+/// The class of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A word.
     Word,
     /// A number, its sign included; also `-inf`.
     Number,
-    /// Text in quotes.
+    /// A string literal.
     Text,
-    /// One of `()[]{}<>,;=?@`, or `->`.
+    /// One of the characters `()[]{}<>,;=?@`, or [`ARROW`] for `->`.
     Mark(u8),
-    /// The end.
+    /// The end of the text.
     End,
 }
 
-/// A token and where it stands.
+/// A token with its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
-    /// The text; without its quotes.
+    /// The text, without quotes.
     pub(super) text: &'t str,
     pub(super) span: Span,
 }
 
-/// The mark that stands for `->`.
+/// The mark that encodes `->`.
 pub(super) const ARROW: u8 = b'-';
 
-/// Reads tokens, one ahead.
+/// Lexer with one token of lookahead.
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     base: u32,
     next: Token<'t>,
-    /// Errors of the tokens themselves.
+    /// Errors in tokens.
     pub(super) found: Vec<Diagnostic>,
 }
 
 impl<'t> Lexer<'t> {
-    /// The tokens of `text`, whose first byte lies at offset `base` of its file.
+    /// Returns a lexer of `text`, whose first byte is at offset `base` of its file.
     ///
     /// # Errors
     ///
-    /// More bytes than the limit.
+    /// If the text has more bytes than the limit.
     pub(super) fn new(text: &'t str, base: u32, limits: &Limits) -> Parsed<Lexer<'t>> {
         let longest = u64::from(u32::MAX - base).min(limits.bytes);
         if text.len() as u64 > longest {
@@ -69,18 +69,18 @@ impl<'t> Lexer<'t> {
         Ok(lexer)
     }
 
-    /// The next token.
+    /// Returns the next token without consuming it.
     pub(super) fn peek(&self) -> Token<'t> {
         self.next
     }
 
-    /// Steps over the next token.
+    /// Consumes the next token and returns it.
     pub(super) fn bump(&mut self) -> Token<'t> {
         let next = self.read();
         std::mem::replace(&mut self.next, next)
     }
 
-    /// Steps over the mark if it is next.
+    /// Consumes the mark if it is next, and returns whether it was.
     pub(super) fn eat(&mut self, mark: u8) -> bool {
         let found = self.next.kind == Kind::Mark(mark);
         if found {
@@ -125,13 +125,13 @@ impl<'t> Lexer<'t> {
             }
             let letter = self.text[start..].chars().next().unwrap_or('\u{fffd}');
             self.at += letter.len_utf8();
-            let message = format!("character {letter:?} stands in no token");
+            let message = format!("unexpected character {letter:?}");
             let error = Diagnostic::error(self.span(start), message).code(Code(1002));
             self.report(error.help("remove it; other characters are for strings and comments"));
         }
     }
 
-    /// Steps over blanks and comments.
+    /// Skips whitespace and comments.
     fn skip(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
@@ -188,7 +188,7 @@ impl<'t> Lexer<'t> {
             .chars()
             .find(|&letter| letter == '\\' || letter.is_control())
         {
-            let message = format!("{bad:?} in a string; there are no escapes");
+            let message = format!("{bad:?} in a string; strings have no escapes");
             let error = Diagnostic::error(span, message).code(Code(1004));
             self.report(error.help("strings of MIL hold printable characters, without `\\`"));
         }
@@ -219,7 +219,7 @@ impl<'t> Lexer<'t> {
 }
 
 impl Token<'_> {
-    /// What the token is, for a message.
+    /// Returns the token as a message shows it.
     pub(super) fn shown(&self) -> String {
         match self.kind {
             Kind::End => "the end of the text".to_owned(),

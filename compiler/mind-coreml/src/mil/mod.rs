@@ -10,8 +10,9 @@
 //! }
 //! ```
 //!
-//! docs/formats/mil.md has the grammar, and what of it is read and printed. Both generations are read and
-//! printed as they were read; a program's function `main`, or its first, is the module.
+//! docs/formats/mil.md has the grammar and the supported part of it. There are two generations of the text; a program
+//! is printed in the generation that it was read in. The module is the program's function `main`, or the first one if
+//! none has that name.
 
 pub(crate) mod build;
 mod float;
@@ -32,25 +33,24 @@ use mind_mil::structure::Const;
 use mind_text::{Limits, SourceMap};
 pub use spelling::Spelling;
 
-/// How deep blocks, lists and types may nest.
+/// Maximum nesting depth of blocks, lists and types.
 pub(crate) const MAX_NESTING: usize = 32;
 
-/// A part of a program, or why it cannot be read.
+/// A part of a program, or the error that prevented reading it.
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-/// Whether `text` begins as a program does.
+/// Returns whether `text` begins like a MIL program.
 pub fn is_program(text: &str) -> bool {
     mind_text::first_line(text).is_some_and(|line| line.starts_with("program"))
 }
 
-/// Reads a program. `base` is added to every span, for a text that is part of a larger file.
+/// Reads a program. `base` is added to every span, because a text may be part of a larger file.
 ///
-/// Weights in a file stay unread, their path checked to stay inside the model's folder.
+/// Weights in a file are not read; their paths are checked to stay inside the model's folder.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the text itself, in the order of its places; types and
-/// shapes are for the verifier.
+/// Every error in the text itself, in text order. Types and shapes are left to the verifier.
 pub fn parse(
     text: &str,
     base: u32,
@@ -64,7 +64,7 @@ pub fn parse(
 ///
 /// # Errors
 ///
-/// The same; `map` then holds the names of the statements that could be read.
+/// As [`parse`]; `map` then holds the names of the statements that could be read.
 pub fn parse_mapped(
     text: &str,
     base: u32,
@@ -77,17 +77,17 @@ pub fn parse_mapped(
     parsed
 }
 
-/// The words that name ops, with what each names, in no order.
+/// Returns the op names of MIL with their definitions, in no particular order.
 pub fn ops() -> impl Iterator<Item = (&'static str, &'static OpDef)> {
     let ops = ROWS.iter().map(|row| (row.name, &row.def));
     ops.chain([("const", Const::DEF)])
 }
 
-/// Writes a program as compilers lay it out; the last byte is its closing brace.
+/// Prints a program in the layout of Apple's compilers. The last byte is its closing brace.
 ///
 /// # Errors
 ///
-/// Each op that MIL does not have.
+/// One error for each op that is not in MIL.
 pub fn print(g: &Graph, spelling: Spelling) -> Result<String, Diagnostics> {
     print::print(g, spelling)
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-/// Words that are no names.
+/// Words that cannot be names.
 const RESERVED: [&str; 34] = [
     "any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string",
     "bf16", "fp16", "fp32", "fp64", "int4", "int8", "int16", "int32", "int64", "uint1", "uint2",
@@ -10,7 +10,7 @@ const RESERVED: [&str; 34] = [
     "inf", "nan",
 ];
 
-/// Whether `name` may stand for a value.
+/// Returns whether `name` is a legal name of a value.
 pub(super) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -19,19 +19,19 @@ pub(super) fn is_name(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
-/// Names that were given, each once.
+/// Set of unique names.
 #[derive(Default)]
 pub(super) struct Names {
     given: FxHashSet<String>,
 }
 
 impl Names {
-    /// Keeps a name from being given.
+    /// Reserves a name.
     pub(super) fn take(&mut self, name: &str) {
         self.given.insert(name.to_owned());
     }
 
-    /// A legal name like `wanted` that was not given yet.
+    /// Returns an unused legal name similar to `wanted`, for example `a_b` for `a.b`.
     pub(super) fn fresh(&mut self, wanted: &str) -> String {
         let letters = wanted.chars().map(|letter| match letter {
             '_' => '_',

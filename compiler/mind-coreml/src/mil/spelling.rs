@@ -1,10 +1,10 @@
-//! How a text is spelled.
+//! Dialects of MIL text.
 
-/// How a text is spelled.
+/// Dialect of MIL text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spelling {
-    /// As Apple's compilers print it.
+    /// The output of Apple's compilers.
     Compiler,
-    /// As the primer for writing by hand spells it: halves as bits in hexadecimal, constants in calls.
+    /// The form in the primer for handwritten MIL: fp16 numbers as hexadecimal bits, constants as call arguments.
     Primer,
 }

@@ -1,11 +1,11 @@
-//! A program before it is a graph, as text and packages are read.
+//! Syntax tree of a program, to which both texts and packages are decoded.
 
 use mind_diag::Span;
 use mind_ir::interface::Classes;
 
 use super::types::Type;
 
-/// A word and where it stands.
+/// A word and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'t> {
     pub(crate) text: &'t str,
@@ -18,12 +18,12 @@ pub(crate) struct Program<'t> {
     /// The attributes, in canonical form.
     pub(crate) attributes: String,
     pub(crate) functions: Vec<Function<'t>>,
-    /// The position of the main function.
+    /// The index of the main function.
     pub(crate) main: usize,
     pub(crate) span: Span,
 }
 
-/// The position of the function called `main`, else of the first.
+/// Returns the index of the function called `main`, or 0 if there is none.
 pub(crate) fn main_position(functions: &[Function<'_>]) -> usize {
     let main = functions.iter().position(|own| own.name.text == "main");
     main.unwrap_or(0)
@@ -42,7 +42,7 @@ pub(crate) struct Block<'t> {
     pub(crate) params: Vec<(Type, Name<'t>)>,
     pub(crate) statements: Vec<Statement<'t>>,
     pub(crate) outputs: Vec<Name<'t>>,
-    /// Where the outputs stand.
+    /// The position of the outputs.
     pub(crate) end: Span,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Statement<'t> {
     pub(crate) blocks: Vec<Block<'t>>,
 }
 
-/// What an argument is given.
+/// The value bound to an argument.
 pub(crate) enum Arg<'t> {
     Name(Name<'t>),
     Typed(Typed),
@@ -69,7 +69,7 @@ pub(crate) struct Typed {
     pub(crate) span: Span,
 }
 
-/// The fields of a type.
+/// The contents of a value.
 pub(crate) enum Value {
     /// Elements in native order.
     Elements { count: usize, bytes: Vec<u8> },
@@ -81,6 +81,6 @@ pub(crate) enum Value {
         expect(dead_code, reason = "texts have no lists")
     )]
     Classes(Classes),
-    /// A place in a weight file.
+    /// A constant in a weight file.
     Blob { path: String, offset: i64 },
 }

@@ -1,4 +1,4 @@
-//! Types.
+//! Types of MIL text.
 
 use std::fmt::Write;
 
@@ -13,11 +13,11 @@ pub(crate) enum Type {
     Tensor { element: Element, shape: Shape },
     /// A state that holds a tensor.
     State { element: Element, shape: Shape },
-    /// A list, tuple, dictionary or buffer: what no value of the graph can be.
+    /// A list, tuple, dictionary or buffer, which values of the graph cannot have.
     Foreign(&'static str),
 }
 
-/// Which of the two generations of text a version belongs to.
+/// The generation of the text, which follows from the version of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Generation {
     /// `program(1.0)`: scalars are `tensor<T, []>`.
@@ -27,7 +27,7 @@ pub(crate) enum Generation {
 }
 
 impl Generation {
-    /// The version that a program of it is printed with.
+    /// Returns the version that programs of the generation are printed with.
     #[cfg(feature = "package")]
     pub(crate) fn version(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Generation {
         }
     }
 
-    /// The generation of a version.
+    /// Returns the generation of a version.
     pub(crate) fn of(version: &str) -> Generation {
         match version {
             "1.0" => Generation::First,
@@ -62,7 +62,7 @@ pub(crate) fn write_tensor(out: &mut String, element: &str, shape: &[Dim], gener
     out.push_str("]>");
 }
 
-/// The text of a type, for a message.
+/// Returns the text of a type for a message.
 pub(crate) fn text(ty: &Type) -> String {
     let mut out = String::new();
     match ty {

@@ -1,4 +1,4 @@
-//! What a package says of a program beside its ops.
+//! Entries of a package's model description.
 
 use mind_diag::{Diagnostic, Span};
 use mind_ir::ValueId;
@@ -19,11 +19,12 @@ use crate::package::proto::{
 };
 use crate::package::value::{tensor_type, text};
 
-/// An input, output or state as the description of a package has it.
+/// Returns the description of an input, output or state.
 ///
 /// # Errors
 ///
-/// An element type or an open extent that descriptions do not have, an image that is no tensor of one.
+/// If descriptions do not support the element type or an open extent, or if an image's tensor does not have the type of
+/// one.
 pub(crate) fn feature(
     g: &Graph,
     value: ValueId,
@@ -53,7 +54,8 @@ pub(crate) fn feature(
     let shape = match (ty.static_shape(), default) {
         (Some(shape), _) => shape,
         (None, Some((_, shape))) => shape.clone(),
-        (None, None) if flexible.is_some() && !is_input(g, value) => Vec::new(),
+        // An output whose extents only a run knows is described without a shape, as coremltools does.
+        (None, None) if !is_input(g, value) => Vec::new(),
         (None, None) => {
             let message = format!("`{name}` has an extent that is not known");
             let help =
@@ -96,7 +98,7 @@ pub(crate) fn feature(
     })
 }
 
-/// The sizes of an image whose tensor has these shapes.
+/// Returns the sizes of an image from the shapes of its tensor.
 fn sizes(shapes: &ShapeFlexibility) -> Option<SizeFlexibility> {
     Some(match shapes {
         ShapeFlexibility::ShapeRange(own) => {
@@ -126,7 +128,7 @@ fn is_input(g: &Graph, value: ValueId) -> bool {
     g.defining_op(value).is_none_or(|op| g.is::<Input>(op))
 }
 
-/// The shapes of one input beside its default.
+/// Returns the allowed shapes of one input in addition to its default.
 fn flexibility(shapes: &Shapes, name: &str) -> Option<ShapeFlexibility> {
     match shapes {
         Shapes::Ranges(ranges) => {
@@ -144,7 +146,7 @@ fn flexibility(shapes: &Shapes, name: &str) -> Option<ShapeFlexibility> {
                 let shape = shape.clone();
                 Some(FeatureShape { shape })
             };
-            // A shape of one input goes with the shape of another at the same place, so each has as many.
+            // The shapes of different inputs are paired by index, so every input lists equally many.
             let shapes = lists.iter().filter_map(own).collect();
             let listed = EnumeratedShapes { shapes };
             (!listed.shapes.is_empty()).then_some(ShapeFlexibility::EnumeratedShapes(listed))
@@ -152,7 +154,7 @@ fn flexibility(shapes: &Shapes, name: &str) -> Option<ShapeFlexibility> {
     }
 }
 
-/// The attribute `buildInfo` of a program, from its attributes as text: pairs of words.
+/// Returns the attribute `buildInfo` of a program, parsed from its attributes as text, as pairs of strings.
 pub(crate) fn build_info(attributes: &str) -> Option<Value> {
     let (_, pairs) = attributes
         .split_once("buildInfo = dict<")?

@@ -1,11 +1,12 @@
-//! The interface of a module in the description of a package: metadata, images, class labels.
+//! Module interface in a package's model description: metadata, images, class labels.
 
 use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Span};
 use mind_ir::interface::{Classes, Classifier, Color, Interface, MetadataKey};
-use mind_ir::types::TypeView;
+use mind_ir::types::{Dim, TypeView};
 use mind_mil::Element;
+use mind_mil::ops::unary::CAST;
 
 use super::proto::{
     Argument, Binding, BindingKind, ConstantDimension, DictionaryFeatureType, DictionaryType,
@@ -16,10 +17,10 @@ use super::proto::{
 };
 use super::value::{tensor_type, text};
 
-/// The operation that turns probabilities into labels.
+/// The operation that maps probabilities to labels.
 pub(crate) const CLASSIFY: &str = "classify";
 
-/// The numbers of the colors.
+/// The protobuf numbers of the color spaces.
 const COLOR_SPACES: [(Color, i32); 4] = [
     (Color::Gray, 10),
     (Color::Rgb, 20),
@@ -27,7 +28,7 @@ const COLOR_SPACES: [(Color, i32); 4] = [
     (Color::Gray16, 40),
 ];
 
-/// The color with a number; `None` if there is none.
+/// Returns the color with the protobuf number `number`; `None` if it is unknown.
 pub(crate) fn color(number: i32) -> Option<Color> {
     let mut all = COLOR_SPACES.into_iter();
     all.find(|own| own.1 == number).map(|own| own.0)
@@ -49,11 +50,11 @@ pub(crate) fn metadata(own: &Interface) -> Option<Metadata> {
     (!own.metadata.is_empty()).then_some(metadata)
 }
 
-/// The type of an image whose tensor has this type and, without the one known, this shape.
+/// Returns the image type of a tensor of type `ty`, and of `shape` where its extents are flexible.
 ///
 /// # Errors
 ///
-/// A tensor that is none of such an image.
+/// If the tensor does not have the type of an image of that color.
 pub(crate) fn image(
     name: &str,
     color: Color,
@@ -76,7 +77,7 @@ pub(crate) fn image(
         size_flexibility,
     };
     match *shape {
-        // An output whose extents a run decides.
+        // An output with data-dependent extents.
         [] if is_float && ty.rank() == 4 => {
             let any = || {
                 Some(SizeRange {
@@ -133,7 +134,38 @@ pub(crate) fn classified(own: &Classifier, probabilities: &str) -> [FeatureDescr
     ]
 }
 
-/// The operation of a classifier whose probabilities are the value `probabilities`.
+/// A `cast` of the value `read` of this shape to fp32, under the name `name`: `classify` takes no other probabilities.
+pub(crate) fn widened(read: &str, name: &str, shape: &[Dim]) -> Operation {
+    let kinds = [
+        ("dtype", BindingKind::Value(text(Element::Fp32.name()))),
+        ("x", BindingKind::Name(read.to_owned())),
+    ];
+    let result = NamedValueType {
+        name: name.to_owned(),
+        r#type: Some(tensor_type(Element::Fp32, shape)),
+    };
+    Operation {
+        r#type: CAST.name.to_owned(),
+        inputs: kinds
+            .map(|(name, kind)| (name.to_owned(), bound(kind)))
+            .into(),
+        outputs: vec![result],
+        blocks: Vec::new(),
+        attributes: BTreeMap::from([("name".to_owned(), text(name))]),
+    }
+}
+
+/// An argument that is one value.
+fn bound(kind: BindingKind) -> Argument {
+    let binding = Binding {
+        binding: Some(kind),
+    };
+    Argument {
+        arguments: vec![binding],
+    }
+}
+
+/// Returns the operation of a classifier whose probabilities are the value `probabilities`.
 pub(crate) fn classify(own: &Classifier, probabilities: &str) -> Operation {
     let element = match own.classes {
         Classes::Words(_) => Element::String,
@@ -156,16 +188,11 @@ pub(crate) fn classify(own: &Classifier, probabilities: &str) -> Operation {
         ("classes", BindingKind::Value(classes(&own.classes))),
         ("probabilities", BindingKind::Name(probabilities.to_owned())),
     ];
-    let inputs = kinds.map(|(name, kind)| {
-        let binding = Binding {
-            binding: Some(kind),
-        };
-        let arguments = vec![binding];
-        (name.to_owned(), Argument { arguments })
-    });
     Operation {
         r#type: CLASSIFY.to_owned(),
-        inputs: BTreeMap::from(inputs),
+        inputs: kinds
+            .map(|(name, kind)| (name.to_owned(), bound(kind)))
+            .into(),
         outputs: vec![
             label,
             named(
@@ -178,7 +205,7 @@ pub(crate) fn classify(own: &Classifier, probabilities: &str) -> Operation {
     }
 }
 
-/// The labels as a list.
+/// Returns the labels as a list.
 fn classes(own: &Classes) -> Value {
     let (element, values): (Element, Vec<Value>) = match own {
         Classes::Words(all) => (Element::String, all.iter().map(|word| text(word)).collect()),

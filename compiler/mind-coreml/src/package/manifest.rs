@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-/// The manifest of a package with these files. Equal contents give equal bytes.
+/// Returns the manifest of a package with these files. It is deterministic: equal contents give equal bytes.
 pub(crate) fn manifest(model: &[u8], weights: &[u8]) -> String {
     let (model, weights) = (identifier(model, "model"), identifier(weights, "weights"));
     let entry = |description: &str, name: &str| {
@@ -24,7 +24,7 @@ pub(crate) fn manifest(model: &[u8], weights: &[u8]) -> String {
     format!("{manifest:#}\n")
 }
 
-/// An identifier made of contents, in the form of a random one.
+/// Returns a UUID derived from the contents.
 fn identifier(bytes: &[u8], salt: &str) -> String {
     let hash = |start: u64| {
         let all = salt.bytes().chain(bytes.iter().copied());

@@ -1,8 +1,9 @@
 //! Core ML packages.
 //!
-//! [`package`] turns a program of the mil dialect into the files of an `.mlpackage`: the model as protobuf,
-//! large constants in a weight file, a manifest; [`read`] goes the other way, and neither through text. The messages of [`proto`] are those of Core ML's published
-//! specification that a program needs, written by hand, so that building needs no protobuf compiler.
+//! [`package`] converts a program of the mil dialect to the files of an `.mlpackage`: the model as protobuf, a weight
+//! file of the large constants, and a manifest. [`read`] does the reverse. Neither goes through text. [`proto`] has the
+//! messages of Core ML's published specification that programs need; they are written by hand, so that the build needs
+//! no protobuf compiler.
 
 mod feature;
 mod interface;

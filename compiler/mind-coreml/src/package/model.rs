@@ -1,6 +1,6 @@
-//! The model as a message.
+//! Encodes the model as a protobuf message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::graph::Graph;
@@ -37,12 +37,11 @@ pub struct Package {
     pub weights: Vec<u8>,
 }
 
-/// The package of a program of the mil dialect that verified and whose values have names.
+/// Returns the package of a verified program of the mil dialect whose values have names.
 ///
 /// # Errors
 ///
-/// Several functions before ios18, a type that a package's description lacks, weights that were not
-/// read.
+/// Several functions before ios18, a type that a package cannot describe, or weights that were not read.
 pub fn package(g: &Graph) -> Result<Package, Diagnostics> {
     let mut writer = ModelWriter {
         g,
@@ -69,7 +68,7 @@ struct Part<'g> {
     inputs: Vec<ValueId>,
     block: BlockId,
     span: Span,
-    /// The shapes that its inputs take beside their own.
+    /// The allowed shapes of its inputs in addition to the default ones.
     flexible: Option<Flexible>,
 }
 
@@ -77,7 +76,7 @@ fn opset(g: &Graph, tag: Sym) -> Opset {
     Opset::parse(g.name(tag)).unwrap_or(Opset::DEFAULT)
 }
 
-/// The one value of each argument; `None` if one of them has a name.
+/// Returns the single value of each argument; `None` if one of them is bound to a name.
 fn literals(arguments: &[(String, Vec<Binding>)]) -> Option<Vec<(String, Value)>> {
     let literal = |(name, bindings): &(String, Vec<Binding>)| match &bindings[..] {
         [
@@ -90,7 +89,7 @@ fn literals(arguments: &[(String, Vec<Binding>)]) -> Option<Vec<(String, Value)>
     arguments.iter().map(literal).collect()
 }
 
-/// Puts the label and the probability of each class in the place of the output of probabilities.
+/// Replaces the output of probabilities by the label and the probability of each class.
 fn describe_classifier(g: &Graph, classifier: &Classifier, own: &mut FunctionDescription) {
     let position = g.interface.output_position(&classifier.probabilities);
     if let Some(at) = position.filter(|&at| at < own.output.len()) {
@@ -120,7 +119,7 @@ impl ModelWriter<'_> {
         let Some(header) = program(g) else {
             self.refuse(
                 Span::FILE,
-                "this module is no program of MIL".to_owned(),
+                "this module is not a MIL program".to_owned(),
                 "`--lower-to-mil` makes one",
             );
             return Model::default();
@@ -176,7 +175,7 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// Before ios18 one input alone may list its shapes.
+    /// Reports several inputs with listed shapes before ios18, which allows only one.
     fn one_listed_input(&mut self, part: &Part<'_>) {
         let Some(Shapes::Listed(lists)) = part.flexible.as_ref().map(|own| &own.shapes) else {
             return;
@@ -202,7 +201,7 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// Appends the classifier's operation, and returns its outputs instead of the probabilities.
+    /// Appends the classifier's operation and returns its outputs, which replace the probabilities.
     fn classify(&mut self, block: &mut Block) {
         let interface = &self.g.interface;
         let Some(classifier) = &interface.classifier else {
@@ -213,7 +212,19 @@ impl ModelWriter<'_> {
         else {
             return;
         };
-        let (at, read) = read;
+        let (at, mut read) = read;
+        let value = self.g.outputs()[at];
+        if element_of(self.g, value) != Element::Fp32 {
+            let results = block.operations.iter().flat_map(|op| &op.outputs);
+            let taken: BTreeSet<&str> = results.map(|own| &own.name[..]).collect();
+            let mut name = format!("{read}_fp32");
+            while taken.contains(&name[..]) {
+                name.push('_');
+            }
+            let cast = interface::widened(&read, &name, self.g.ty(value).shape);
+            block.operations.push(cast);
+            read = name;
+        }
         block
             .operations
             .push(interface::classify(classifier, &read));
@@ -221,7 +232,8 @@ impl ModelWriter<'_> {
         block.outputs.splice(at..=at, names.map(Clone::clone));
     }
 
-    /// What the functions take and give; the first is the default of several.
+    /// Returns the description of the functions' inputs and outputs; if there are several functions, the first is the
+    /// default.
     fn description(&mut self, parts: &[Part<'_>]) -> ModelDescription {
         let metadata = interface::metadata(&self.g.interface);
         let mut functions: Vec<FunctionDescription> = parts
@@ -256,7 +268,7 @@ impl ModelWriter<'_> {
             .terminator(part.block)
             .map_or(&[][..], |end| g.operands(end))
             .to_vec();
-        // The interface is that of the function that the module is.
+        // The module's interface belongs to the main function.
         let is_own = part.block == g.body();
         let mut features = |values: &[ValueId], is_output: bool| -> Vec<FeatureDescription> {
             let described = values.iter().enumerate().map(|(at, &value)| {
@@ -336,8 +348,8 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// The value of a constant. One that is written within an argument stays in the message: coremltools looks for
-    /// it nowhere else.
+    /// Returns the value of a constant. The value of an inline constant is stored in the message and not in the weight
+    /// file, because coremltools looks for it only there.
     fn value(&mut self, own: Const, op: OpId) -> Value {
         let g = self.g;
         if own.element_type(g) == Some(Element::String) {
@@ -354,7 +366,7 @@ impl ModelWriter<'_> {
                 self.refuse(
                     g.span(op),
                     message,
-                    "they are in files beside the text, below its folder",
+                    "they are in files in the folder of the text or below it",
                 );
                 Value::default()
             }

@@ -1,4 +1,4 @@
-//! The messages of Core ML's specification that a program needs, with their published field numbers.
+//! Messages of Core ML's specification that programs need, with their published field numbers.
 
 #![allow(
     missing_docs,
@@ -113,7 +113,7 @@ pub mod feature_type {
     }
 }
 
-/// A message none of whose fields are read.
+/// A message whose fields are all ignored.
 #[derive(Clone, PartialEq, Message)]
 pub struct Empty {}
 

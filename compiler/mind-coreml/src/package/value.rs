@@ -1,4 +1,4 @@
-//! Types and constants as messages.
+//! Encodes types and constants as messages.
 
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, TypeView};
@@ -12,13 +12,13 @@ use crate::package::proto::{
     UnknownDimension, Value, ValueKind, ValueType, ValueTypeKind,
 };
 
-/// What a package calls its weight file.
+/// The path of the weight file in a package.
 pub(crate) const WEIGHTS: &str = "@model_path/weights/weight.bin";
 
-/// Elements that a constant has at least to stand in the weight file.
+/// The minimum number of elements of a constant in the weight file.
 const LARGE: usize = 10;
 
-/// The type of `element` in `shape`.
+/// Returns the message for the type of `element` in `shape`.
 pub(crate) fn tensor_type(element: Element, shape: &[Dim]) -> ValueType {
     let dimension = |dim: &Dim| Dimension {
         dimension: Some(match dim.fixed() {
@@ -38,7 +38,7 @@ pub(crate) fn tensor_type(element: Element, shape: &[Dim]) -> ValueType {
     }
 }
 
-/// A string.
+/// Returns the message for a string.
 pub(crate) fn text(word: &str) -> Value {
     let strings = Strings {
         values: vec![word.to_owned()],
@@ -60,7 +60,8 @@ fn immediate(ty: ValueType, kind: TensorKind) -> Value {
     }
 }
 
-/// A constant: in the weight file, if there is one, where it is large, else in the message itself.
+/// Returns the message for a constant. A large one goes to the weight file, if there is one, the others into the
+/// message.
 pub(crate) fn constant(
     tensor: &Tensor,
     element: Element,
@@ -128,7 +129,7 @@ fn kind(tensor: &Tensor, element: Element) -> TensorKind {
     }
 }
 
-/// Elements of fewer than 8 bits, the first in the lowest bits.
+/// Returns elements of fewer than 8 bits packed into bytes, lowest bits first.
 fn packed(tensor: &Tensor, element: Element) -> Vec<u8> {
     let bits = element.bits() as usize;
     let mut bytes = vec![0u8; (tensor.count() * bits).div_ceil(8)];
@@ -141,7 +142,7 @@ fn packed(tensor: &Tensor, element: Element) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of the elements, least first.
+/// Returns the bytes of the elements in little-endian order.
 fn little_endian(tensor: &Tensor) -> Vec<u8> {
     let mut bytes = tensor.buffer().to_bytes();
     if cfg!(target_endian = "big") {

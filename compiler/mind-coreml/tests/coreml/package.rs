@@ -1,4 +1,4 @@
-//! What packages say of programs.
+//! Tests of the contents of written packages.
 
 use mind_coreml::mil::{self, Spelling};
 use mind_coreml::package::proto::Model;

@@ -1,4 +1,4 @@
-//! Packages, read back.
+//! Tests of reading packages.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn packaged(text: &str) -> Package {
     package(&read_text(text)).unwrap_or_else(|found| panic!("{:?}", found.first_error()))
 }
 
-/// The program of a model, verified, or the diagnostics as they are shown.
+/// Returns the verified program of a model, or the diagnostics as text.
 fn unpacked(model: &[u8]) -> Result<Graph, String> {
     let (file, program) = read::program("m.mlmodel", model, &Limits::default());
     let shown = |found: &Diagnostics| render_text(found, &file, false);
@@ -67,20 +67,20 @@ fn unpacked(model: &[u8]) -> Result<Graph, String> {
     }
 }
 
-/// The program of the model that `change` makes of that of [`PROGRAM`].
+/// Returns the program of the model of [`PROGRAM`] after `change`.
 fn changed(change: impl FnOnce(&mut Model)) -> Result<Graph, String> {
     let mut own = model(&packaged(PROGRAM));
     change(&mut own);
     unpacked(&own.encode_to_vec())
 }
 
-/// What is shown of the model that `change` makes of that of [`PROGRAM`], which is refused.
+/// Returns the diagnostics for the model of [`PROGRAM`] after `change`, which must be rejected.
 #[track_caller]
 fn refused(change: impl FnOnce(&mut Model)) -> String {
     changed(change).err().expect("an error")
 }
 
-/// The block of the one function.
+/// Returns the block of the only function.
 fn block(model: &mut Model) -> &mut mind_coreml::package::proto::Block {
     let program = model.ml_program.as_mut().expect("a program");
     let function = program.functions.values_mut().next().expect("a function");
@@ -148,7 +148,7 @@ fn an_error_names_the_operation() {
     snapshot!([unknown, missing, inner, twice].join("\n"));
 }
 
-/// The value that a constant, an operation of the one function, holds.
+/// Returns the value of a constant, which is the given operation of the only function.
 fn constant(model: &mut Model, operation: usize) -> &mut Value {
     let attributes = &mut block(model).operations[operation].attributes;
     attributes.get_mut("val").expect("a constant")
@@ -186,12 +186,12 @@ fn models_that_are_no_programs_are_refused() {
     );
 }
 
-/// The value of the first constant of a program.
+/// Returns the value of the first constant of a program.
 fn attributes_of(text: &str) -> Option<ValueKind> {
     constant(&mut model(&packaged(text)), 1).value.clone()
 }
 
-/// `bytes` with some of them changed, left out or repeated.
+/// Returns `bytes` with some of them changed, dropped or repeated.
 fn corrupted(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=rng.below(2) {

@@ -1,5 +1,5 @@
-//! MIL text: what is read prints as itself, and no text makes the parser panic, recurse or allocate without
-//! bound.
+//! MIL text: a program that was read prints as the same text, and no text makes the parser panic, recurse or allocate
+//! without bound.
 
 use mind_coreml::mil::{self, Spelling};
 use mind_diag::Diagnostics;
@@ -79,7 +79,7 @@ fn spacing_and_comments_say_nothing() {
     );
 }
 
-/// Reads a text in both spellings, and verifies what it gives.
+/// Reads a text in both spellings and verifies the result.
 fn survives(text: &str) {
     for spelling in [Spelling::Compiler, Spelling::Primer] {
         if let Ok(mut g) = read(text, spelling) {

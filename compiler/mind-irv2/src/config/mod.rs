@@ -396,6 +396,18 @@ impl Config {
         buffer.exists(self) && (!buffer.optional || self.has_bias(&buffer.name))
     }
 
+    /// The weights of the model that no step of its plan reads, but for those that the plan declares unused.
+    pub fn unread_weights(&self) -> impl Iterator<Item = &'static str> {
+        let is_read = |name: &str| {
+            let mut args = self.family.all_nodes().flat_map(|node| &node.args);
+            args.any(|arg| arg.buffer == name)
+        };
+        let weights = self.family.buffers().iter();
+        let weights = weights.filter(|own| !own.parts().is_empty() && self.has(own));
+        let unread = weights.filter(move |own| !is_read(&own.name));
+        unread.map(|own| own.name.as_str())
+    }
+
     /// Returns whether `name` is an optional weight that the model has.
     pub fn has_bias(&self, name: &str) -> bool {
         let index = self.family.optional_index(name);

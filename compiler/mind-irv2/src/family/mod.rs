@@ -12,6 +12,7 @@
 //! life of the process, so the same files give the same family.
 
 mod architecture;
+mod complete;
 mod experts;
 mod names;
 mod plan;
@@ -80,6 +81,11 @@ impl Family {
     /// Returns the families that are part of this crate, sorted by name.
     pub fn shipped() -> &'static [Family] {
         shipped::families()
+    }
+
+    /// The `family.json` of a shipped family.
+    pub fn shipped_file(self) -> Option<SourceFile> {
+        shipped::family_file(self.name())
     }
 
     /// Returns the shipped family called `name`.
@@ -236,7 +242,7 @@ impl Families {
     }
 }
 
-/// The files of a family. A file in the folder of `family.json` replaces the corresponding one of the plan.
+/// The files of a family. A file in the folder of `family.json` replaces the corresponding one of the plan, or completes it.
 #[derive(Debug)]
 pub struct FamilyFiles {
     /// `family.json`.
@@ -249,6 +255,8 @@ pub struct FamilyFiles {
     pub encoder_layer_plan: Option<SourceFile>,
     /// `tensors.json`, if there is one.
     pub tensors: Option<SourceFile>,
+    /// Whether the files complete those of the plan instead of replacing them: buffers by name, steps by their list.
+    pub completes_plan: bool,
 }
 
 /// The errors in a file of a family.
@@ -280,7 +288,7 @@ impl Family {
             files.tensors.as_ref(),
         ];
         let texts = texts.map(|file| file.map_or("", |file| file.text()));
-        let key = texts.join("\0");
+        let key = format!("{}\0{}", files.completes_plan, texts.join("\0"));
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, family)) = read.iter().find(|(own, _)| *own == key) {
             return Ok(*family);
@@ -294,28 +302,47 @@ impl Family {
     }
 }
 
+/// A file, and the one that it completes, if any.
+struct Source {
+    file: SourceFile,
+    base: Option<SourceFile>,
+}
+
+impl Source {
+    fn of(file: &SourceFile) -> Source {
+        let file = SourceFile::new(file.name(), file.text());
+        Source { file, base: None }
+    }
+}
+
 /// Reads one file with `read`, which reports errors to the reader.
 fn checked<T>(
-    file: &SourceFile,
+    Source { file, base }: &Source,
     read: impl FnOnce(&Value, &mut Reader) -> Option<T>,
 ) -> Result<T, Box<FamilyError>> {
-    let fail = |found: Diagnostics| {
+    let fail = |file: &SourceFile, found: Diagnostics| {
         let file = SourceFile::new(file.name(), file.text());
         Box::new(FamilyError { file, found })
     };
-    let root = mind_json::parse(file.text(), &Limits::default());
-    let root = root.map_err(|found| fail((*found).into()))?;
+    let parse = |file: &SourceFile| {
+        let root = mind_json::parse(file.text(), &Limits::default());
+        root.map_err(|found| fail(file, (*found).into()))
+    };
+    let root = parse(file)?;
     let mut reader = Reader::of_family();
     if root.members().is_none() {
         reader.wrong("file", &root, "an object");
     }
-    let value = read(&root, &mut reader);
+    let value = match base {
+        Some(base) => read(&complete::complete(&root, &parse(base)?), &mut reader),
+        None => read(&root, &mut reader),
+    };
     let mut found = reader.found;
     match value {
         Some(value) if !found.has_errors() => Ok(value),
         _ => {
             found.sort_by_place();
-            Err(fail(mind_json::locate(&root, found)))
+            Err(fail(file, mind_json::locate(&root, found)))
         }
     }
 }
@@ -328,7 +355,8 @@ struct Head {
 }
 
 fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
-    let head = checked(&files.family, |root, r| {
+    let family = Source::of(&files.family);
+    let head = checked(&family, |root, r| {
         let (name, span) = r.text(root, "family")?;
         if name.is_empty() {
             r.push(
@@ -363,15 +391,19 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             switches: r.texts(root, "switches"),
         })
     })?;
-    let source = |own: &SourceFile| SourceFile::new(own.name(), own.text());
-    let file = |own: &Option<SourceFile>, of: PlanText| {
-        let own = own.as_ref().map(source);
-        own.or_else(|| head.plan.as_ref().and_then(|plan| plan.file(of)))
+    let source = |own: &Option<SourceFile>, of: PlanText| {
+        let of_plan = head.plan.as_ref().and_then(|plan| plan.file(of));
+        match own {
+            Some(own) => Source {
+                base: of_plan.filter(|_| files.completes_plan),
+                ..Source::of(own)
+            },
+            // Every file is in the folder or in the plan, as was checked, so the empty file is never used.
+            None => Source::of(&of_plan.unwrap_or_else(|| SourceFile::new("", ""))),
+        }
     };
-    // Every file is in the folder or in the plan, as was checked, so the empty file is never used.
-    let none = || SourceFile::new("", "");
-    let globals = file(&files.global_buffers, PlanText::Globals).unwrap_or_else(none);
-    let tensors = file(&files.tensors, PlanText::Tensors).unwrap_or_else(none);
+    let globals = source(&files.global_buffers, PlanText::Globals);
+    let tensors = source(&files.tensors, PlanText::Tensors);
     let mut layers = Vec::new();
     let architecture = architecture(files, head.plan);
     for &stack in architecture.stacks() {
@@ -385,7 +417,7 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
                 (&files.layer_plan, PlanText::Decoder)
             }
         };
-        layers.push((stack, file(own, of).unwrap_or_else(none)));
+        layers.push((stack, source(own, of)));
     }
     let mut declared: Vec<String> = Vec::new();
     for (_, file) in &layers {
@@ -414,7 +446,7 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
         nodes,
     };
     let mut names = checked(&tensors, |root, r| names::read(root, &plan.buffers, r))?;
-    let rules = checked(&files.family, |root, r| {
+    let rules = checked(&family, |root, r| {
         let unknown = head.switches.iter().find(|own| !declared.contains(own));
         if let Some(unknown) = unknown {
             let message = format!(
@@ -439,11 +471,18 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
 }
 
 /// Returns the architecture of a family: that of the layer plans in its folder or, without them, that of its plan. For
-/// an encoder-decoder, a single layer plan in the folder only replaces that of the same stack.
+/// an encoder-decoder, a single layer plan in the folder only replaces that of the same stack. A layer plan of an encoder
+/// that completes the plan of a decoder makes an encoder-decoder.
 fn architecture(files: &FamilyFiles, plan: Option<&PlanFiles>) -> Architecture {
     let of_plan = plan.map(|plan| plan.architecture);
     match (&files.layer_plan, &files.encoder_layer_plan, of_plan) {
         (Some(_), Some(_), _) | (_, _, Some(Architecture::EncoderDecoder)) => {
+            Architecture::EncoderDecoder
+        }
+        (None, Some(_), Some(Architecture::Decoder))
+        | (Some(_), None, Some(Architecture::Encoder))
+            if files.completes_plan =>
+        {
             Architecture::EncoderDecoder
         }
         (Some(_), None, _) => Architecture::Decoder,

@@ -70,18 +70,29 @@ pub(super) fn named(name: &str) -> Option<Family> {
     Some(read(at))
 }
 
+/// The `family.json` of the shipped family called `name`.
+pub(super) fn family_file(name: &str) -> Option<SourceFile> {
+    let at = FAMILIES.iter().position(|(folder, _)| *folder == name)?;
+    Some(file_at(at))
+}
+
+fn file_at(at: usize) -> SourceFile {
+    let (name, [text]) = FAMILIES[at];
+    SourceFile::new(format!("{name}/family.json"), text)
+}
+
 /// Returns the family in the folder `at`.
 fn read(at: usize) -> Family {
     static READ: LazyLock<Vec<OnceLock<Family>>> =
         LazyLock::new(|| FAMILIES.iter().map(|_| OnceLock::new()).collect());
     *READ[at].get_or_init(|| {
-        let (name, [text]) = FAMILIES[at];
         let files = FamilyFiles {
-            family: SourceFile::new(format!("{name}/family.json"), text),
+            family: file_at(at),
             global_buffers: None,
             layer_plan: None,
             encoder_layer_plan: None,
             tensors: None,
+            completes_plan: false,
         };
         // Files of this crate, each of which tests parse.
         Family::read(&files).unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found))

@@ -64,11 +64,7 @@ impl RawHfConfig {
 /// See [`document`](super::document).
 pub(super) fn read(text: &str, families: Families) -> Result<RawHfConfig, Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
-    let nested = root.get("text_config");
-    let config = match nested {
-        Some(nested) if !Reader::new(&root).has(&HIDDEN) => nested,
-        _ => &root,
-    };
+    let config = configuration(&root);
     let mut reader = Reader::new(config);
     let mut said = reader.said(families);
     if !std::ptr::eq(config, &root) {
@@ -84,6 +80,20 @@ pub(super) fn read(text: &str, families: Families) -> Result<RawHfConfig, Diagno
             Ok(said)
         }
         _ => Err(found),
+    }
+}
+
+/// The family of the model that the text of a `config.json` describes; `None` if it is not supported.
+pub(super) fn family(text: &str, families: Families) -> Option<Family> {
+    let root = mind_json::parse(text, &Limits::default()).ok()?;
+    Reader::new(configuration(&root)).family(families)
+}
+
+/// The configuration of the decoder: `text_config` of a model that also reads images or sound.
+fn configuration(root: &Value) -> &Value {
+    match root.get("text_config") {
+        Some(nested) if !Reader::new(root).has(&HIDDEN) => nested,
+        _ => root,
     }
 }
 

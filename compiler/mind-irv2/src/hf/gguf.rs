@@ -74,6 +74,23 @@ impl Keys<'_, '_> {
     }
 }
 
+/// The family of the model that a GGUF header describes; `None` if it is not supported.
+pub(super) fn family(source: &Source<'_>, families: Families) -> Option<Family> {
+    let word = source.file.meta("general.architecture")?.text()?;
+    named(&Keys { source, word }, families).ok()?
+}
+
+fn named(keys: &Keys<'_, '_>, families: Families) -> Result<Option<Family>, Diagnostics> {
+    let own = families
+        .iter()
+        .filter(|family| gguf_architecture(*family) == Some(keys.word));
+    let own: Vec<Family> = own.collect();
+    // One architecture name may denote a family with experts and one without.
+    let has_experts = keys.natural(EXPERT_COUNT)?.is_some_and(|count| count > 0);
+    let fits = |family: &&Family| family.rules().experts.is_some() == has_experts;
+    Ok(own.iter().find(fits).or(own.first()).copied())
+}
+
 /// Reads the keys of `general.architecture`.
 ///
 /// # Errors
@@ -88,15 +105,7 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         let message = "there is no `config.json`, which safetensors need".to_owned();
         return Err(keys.error(codes::MISSING, message));
     }
-    let own = families
-        .iter()
-        .filter(|family| gguf_architecture(*family) == Some(word));
-    let own: Vec<Family> = own.collect();
-    // One architecture name may denote a family with experts and one without.
-    let has_experts = keys.natural(EXPERT_COUNT)?.is_some_and(|count| count > 0);
-    let fits = |family: &&Family| family.rules().experts.is_some() == has_experts;
-    let family = own.iter().find(fits).or(own.first()).copied();
-    let family = family.ok_or_else(|| {
+    let family = named(&keys, families)?.ok_or_else(|| {
         let message = format!("`general.architecture` is {word:?}, which is not supported");
         keys.error(codes::UNSUPPORTED, message)
     })?;

@@ -20,6 +20,15 @@ use crate::config::{Config, ConfigError};
 use crate::family::{Architecture, Families, Family, shared_keys};
 use crate::schema::{Document, Foreign, WeightTypes};
 
+/// The family of a model that [`document`] reads; `None` if none of `families` is named.
+pub fn family(config: Option<&str>, sources: &[Source<'_>], families: Families) -> Option<Family> {
+    match (config, sources) {
+        (Some(text), _) => config::family(text, families),
+        (None, [source]) => gguf::family(source, families),
+        (None, _) => None,
+    }
+}
+
 /// Returns the document of the model that `config`, the text of a `config.json`, describes. Its family must be among
 /// `families`.
 ///

@@ -1,6 +1,7 @@
 //! Buffer assignment: offsets of activations in one arena, by liveness.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::buffers::Scope;
 use super::nodes::{Access, Node, Part, nodes};
@@ -92,8 +93,15 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     let parts = [Part::First, Part::Layer, Part::Last];
     let mut order: Vec<&'static Node> = Vec::new();
+    let mut layers: Vec<Range<usize>> = Vec::new();
     for (_, own) in config.stacks() {
-        order.extend(parts.into_iter().flat_map(|part| nodes(&own, part)));
+        for part in parts {
+            let start = order.len();
+            order.extend(nodes(&own, part));
+            if part == Part::Layer {
+                layers.push(start..order.len());
+            }
+        }
     }
     for (step, node) in order.iter().enumerate() {
         for arg in &node.args {
@@ -101,12 +109,16 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
             let is_activation = row.is_some_and(|row| !row.is_weight());
             let is_kept = row.is_some_and(|row| row.scope == Scope::Cross);
             let outside = ROTATION.contains(&arg.buffer.as_str()) || is_kept;
-            // Optional arguments are not read by other nodes.
-            if !is_activation || outside || arg.optional || arg.access == Access::Scratch {
+            if !is_activation || outside || arg.access == Access::Scratch {
                 continue;
             }
-            let life = lives.entry(&arg.buffer).or_insert((step, step));
-            life.1 = step;
+            // A buffer that only optional arguments name is not in the arena, because a document may omit it.
+            if !arg.optional {
+                lives.entry(&arg.buffer).or_insert((step, step));
+            }
+            if let Some(life) = lives.get_mut(arg.buffer.as_str()) {
+                life.1 = step;
+            }
         }
     }
     // The residual stream: embeddings are the input of the first layer, and an output is the input of the next layer.
@@ -128,6 +140,16 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
         if let (Some(first), Some(last)) = (carried(&lives, embedded), carried(&lives, input)) {
             lives.insert(input, (first.0, last.1));
             lives.remove(embedded);
+        }
+    }
+    // The next layer reads again a buffer that was written before the layers, except the input, which is then the
+    // output of this layer.
+    let inputs = config.stacks().map(|(stack, _)| Stream::of(stack).input);
+    let inputs: Vec<&str> = inputs.collect();
+    for (name, (first, last)) in &mut lives {
+        let around = layers.iter().find(|own| own.contains(last));
+        if let Some(layers) = around.filter(|own| *first < own.start && !inputs.contains(name)) {
+            *last = layers.end - 1;
         }
     }
     lives

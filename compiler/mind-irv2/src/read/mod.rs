@@ -18,7 +18,7 @@ use self::field::Reader;
 use crate::codes;
 use crate::condition::Mode;
 use crate::config::Parameters;
-use crate::family::Families;
+use crate::family::{Families, Family};
 use crate::schema::Document;
 
 /// Options for reading a document.
@@ -67,6 +67,17 @@ pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics)
     match document {
         Some(document) if !found.has_errors() => Ok((document, found)),
         _ => Err(found),
+    }
+}
+
+/// The family that a document is of; `None` if its text is not JSON or names a family that `families` lack.
+pub fn family(text: &str, families: Families) -> Option<Family> {
+    let root = mind_json::parse(text, &Limits::default()).ok()?;
+    let mut reader = Reader::new(&ReadOptions::default());
+    let named = meta::family(&root, families, &mut reader);
+    match reader.found.has_errors() {
+        true => None,
+        false => named.or_else(|| nodes::family_of(&root, families)),
     }
 }
 

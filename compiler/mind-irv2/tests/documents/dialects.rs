@@ -31,6 +31,18 @@ pub fn at<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
     &mut found.unwrap().value
 }
 
+/// A buffer with the gradient of an activation.
+fn gradient(name: &str) -> Value {
+    Value::object([
+        ("name", Value::from(name)),
+        ("scope", "layer".into()),
+        ("role", "grad".into()),
+        ("dtype", "fp32".into()),
+        ("shape", Value::array(["tokens", "aligned_embed"])),
+        ("condition", "training_enabled".into()),
+    ])
+}
+
 /// Converts a document to the dialect of the existing builder, each field with a probability of `often` in 8.
 fn as_code(text: &str, config: &Config, random: &mut Rng, often: usize) -> String {
     let mut root = tree(text);
@@ -74,18 +86,8 @@ fn as_code(text: &str, config: &Config, random: &mut Rng, often: usize) -> Strin
             members(own).retain(|member| member.value != Value::NULL && !member.value.is_null());
         }
     }
-    let grad = |name: &str| {
-        Value::object([
-            ("name", Value::from(name)),
-            ("scope", "layer".into()),
-            ("role", "grad".into()),
-            ("dtype", "fp32".into()),
-            ("shape", Value::array(["tokens", "aligned_embed"])),
-            ("condition", "training_enabled".into()),
-        ])
-    };
     if yes() {
-        elements(at(&mut root, "buffers")).extend(["d_input", "d_output"].map(grad));
+        elements(at(&mut root, "buffers")).extend(["d_input", "d_output"].map(gradient));
     }
     if yes() {
         elements(at(&mut root, "nodes"))
@@ -178,6 +180,44 @@ fn the_published_excerpts_are_accepted() {
     let written = write(&own);
     assert!(written.contains("\"resolved_shape\": [272269312]"));
     assert_eq!(write(&read_silently(&written)), written);
+}
+
+#[test]
+fn dropped_gradients_are_noted() {
+    let document = document(parameters(family("llama")));
+    let mut root = tree(&write(&document));
+    let read_tree = |root: &Value| {
+        let (read, found) = read(&root.print(), &ReadOptions::default()).expect("a document");
+        assert!(read == document);
+        found
+            .iter()
+            .map(|own| own.message.clone())
+            .collect::<Vec<_>>()
+    };
+    assert!(read_tree(&root).is_empty());
+    for (name, message) in [
+        (
+            "d_input",
+            "buffers of role `grad` are dropped, 1 in all: models are run forward",
+        ),
+        (
+            "d_output",
+            "buffers of role `grad` are dropped, 2 in all: models are run forward",
+        ),
+    ] {
+        elements(at(&mut root, "buffers")).push(gradient(name));
+        assert_eq!(read_tree(&root), [message]);
+    }
+    elements(at(&mut root, "buffers")).push(gradient("d_nothing"));
+    let found = read(&root.print(), &ReadOptions::default()).expect_err("an error");
+    let message = found
+        .iter()
+        .map(|own| own.message.as_str())
+        .collect::<String>();
+    assert!(
+        message.contains("has the gradient `d_nothing`"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
         layer_plan: None,
         encoder_layer_plan: Some(file(2)),
         tensors: Some(file(3)),
+        completes_plan: false,
     })
 }
 
@@ -150,6 +151,7 @@ fn what_is_wrong_with_a_plan_of_an_encoder_has_a_place() {
         layer_plan: Some(SourceFile::new("decoder_layer_plan.json", decoder)),
         encoder_layer_plan: Some(file(2)),
         tensors: Some(file(3)),
+        completes_plan: false,
     });
     all.push(shown(&both.expect_err("two plans")));
     snapshot!(all.join("\n"));

@@ -82,6 +82,7 @@ fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
         layer_plan: Some(file(2)),
         encoder_layer_plan: None,
         tensors: Some(file(3)),
+        completes_plan: false,
     })
 }
 

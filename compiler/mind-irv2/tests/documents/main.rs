@@ -6,6 +6,7 @@ mod writers;
 
 mod agreement;
 mod checkpoint;
+mod completed;
 mod corrupted;
 mod dialects;
 mod encoders;

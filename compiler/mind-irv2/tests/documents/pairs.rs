@@ -8,6 +8,7 @@ use mind_irv2::family::FILE_NAMES;
 use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{document, parts};
 use mind_irv2::layout::arena::{self, Logits};
+use mind_irv2::layout::nodes::{Access, Part, nodes};
 use mind_irv2::{
     Architecture, Attribute, Config, Document, Families, Family, FamilyError, FamilyFiles,
     ReadOptions, Stack, hf, read, write,
@@ -49,6 +50,7 @@ fn family_of(texts: &[String; 5]) -> Result<Family, Box<FamilyError>> {
         layer_plan: Some(file(2)),
         encoder_layer_plan: Some(file(3)),
         tensors: Some(file(4)),
+        completes_plan: false,
     })
 }
 
@@ -101,6 +103,39 @@ fn documents_of_pairs_read_back() {
         let plan = arena::plan(&document.config, 30, Logits::Last).expect("a plan");
         let cached = |own: &arena::Allocation| own.buffer == "cross_k" || own.buffer == "cross_v";
         assert!(plan.bytes > 0 && !plan.places.iter().any(cached));
+    }
+}
+
+#[test]
+fn buffers_written_before_the_layers_are_live_until_the_last_layer_ends() {
+    let configs = [document_of("").config, document_of(GATED).config];
+    for config in configs.into_iter().chain([bart_of("").config]) {
+        let plan = arena::plan(&config, 30, Logits::Last).expect("a plan");
+        let mut step = 0;
+        let mut across_layers = 0;
+        for (_, own) in config.stacks() {
+            let count = |part| nodes(&own, part).count();
+            let start = step + count(Part::First);
+            let end = start + count(Part::Layer);
+            for part in [Part::First, Part::Layer, Part::Last] {
+                for node in nodes(&own, part) {
+                    for arg in node.args.iter().filter(|arg| arg.access == Access::In) {
+                        let Some(own) = plan.places.iter().find(|own| own.buffer == arg.buffer)
+                        else {
+                            continue;
+                        };
+                        assert!((own.first..=own.last).contains(&step), "{own:?} {step}");
+                        if part == Part::Layer && own.first < start {
+                            across_layers += 1;
+                            let is_input = arg.buffer.ends_with("input");
+                            assert!(is_input || own.last >= end - 1, "{own:?} {start}..{end}");
+                        }
+                    }
+                    step += 1;
+                }
+            }
+        }
+        assert!(across_layers > 0);
     }
 }
 
@@ -183,6 +218,7 @@ fn what_is_wrong_with_silent_tokens_and_asked_numbers_has_a_place() {
             layer_plan: None,
             encoder_layer_plan: None,
             tensors: None,
+            completes_plan: false,
         });
         shown(&read.expect_err("a file that is wrong"))
     };

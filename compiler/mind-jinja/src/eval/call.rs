@@ -133,7 +133,7 @@ impl<'t> Machine<'t> {
     fn call_macro(&mut self, own: &MacroValue, args: Arguments) -> Result<Value> {
         let body = &self.parsed.macros[own.index];
         let shown = own.name.as_deref().unwrap_or("caller");
-        let scope = Scope::within(Some(own.scope.clone()));
+        let scope = own.scope.inner(&body.body);
         let Arguments {
             positional,
             mut named,
@@ -143,14 +143,18 @@ impl<'t> Machine<'t> {
             let at = named.iter().position(|(own, _)| &**own == name)?;
             Some(named.remove(at).1)
         };
+        let mut missing = Vec::new();
         for (name, default) in &body.parameters {
             let given = positional.next().or_else(|| take(name));
-            let value = match (given, default) {
-                (Some(value), _) => value,
-                (None, Some(default)) => self.evaluate(default, &scope)?,
-                (None, None) => Value::undefined(format!("parameter '{name}' was not provided")),
-            };
-            scope.set(name, value);
+            missing.extend(given.is_none().then_some((name, default)));
+            let undefined = || Value::undefined(format!("parameter '{name}' was not provided"));
+            scope.set(name, given.unwrap_or_else(undefined));
+        }
+        // A default reads all given arguments and the defaults of earlier parameters.
+        for (name, default) in missing {
+            if let Some(default) = default {
+                scope.set(name, self.evaluate(default, &scope)?);
+            }
         }
         let [varargs, kwargs, caller] = body.reads;
         if caller {
@@ -176,7 +180,7 @@ impl<'t> Machine<'t> {
             return Err(Error::new(message));
         }
         let mut out = String::new();
-        self.deeper(|machine| machine.block(&body.body, &scope, &mut out))?;
+        self.deeper(|machine| machine.block(&body.body.nodes, &scope, &mut out))?;
         Ok(Value::from(out))
     }
 }

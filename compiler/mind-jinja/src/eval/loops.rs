@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::{Flow, Machine, Scope};
-use crate::ast::For;
+use crate::ast::{Body, For};
 use crate::error::{Error, Result};
 use crate::value::Value;
 
@@ -118,7 +118,7 @@ impl<'t> Machine<'t> {
         let mut items = Vec::new();
         for element in elements {
             if let Some(condition) = &own.condition {
-                let inner = Scope::within(Some(scope.clone()));
+                let inner = scope.inner(&Body::default());
                 self.assign(&own.target, element.clone(), &inner)?;
                 if !self.evaluate(condition, &inner)?.is_true() {
                     continue;
@@ -128,8 +128,8 @@ impl<'t> Machine<'t> {
         }
         let items: Rc<[Value]> = items.into();
         if items.is_empty() {
-            let inner = Scope::within(Some(scope.clone()));
-            self.block(&own.otherwise, &inner, out)?;
+            let inner = scope.inner(&own.otherwise);
+            self.block(&own.otherwise.nodes, &inner, out)?;
             return Ok(());
         }
         let state = Value::object(crate::value::O::Loop(LoopState {
@@ -145,10 +145,10 @@ impl<'t> Machine<'t> {
             {
                 own.at.set(at);
             }
-            let inner = Scope::within(Some(scope.clone()));
+            let inner = scope.inner(&own.body);
             inner.set("loop", state.clone());
             self.assign(&own.target, item.clone(), &inner)?;
-            if self.block(&own.body, &inner, out)? == Flow::Break {
+            if self.block(&own.body.nodes, &inner, out)? == Flow::Break {
                 break;
             }
         }

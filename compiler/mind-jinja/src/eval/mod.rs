@@ -7,13 +7,14 @@ mod loops;
 mod statement;
 
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub(crate) use access::{own_attribute, slice_bounds};
 pub(crate) use call::MacroValue;
 pub(crate) use loops::LoopState;
 
-use crate::ast::For;
+use crate::ast::{Body, For};
 use crate::error::{Error, Result};
 use crate::globals;
 use crate::parse::Parsed;
@@ -28,8 +29,14 @@ const MAX_EVALUATIONS: usize = 320;
 ///
 /// The first error, at its place.
 pub(crate) fn render(parsed: &Parsed, variables: Vec<(&str, Value)>, steps: u64) -> Result<String> {
+    let globals = Scope::of(None, &Body::default());
+    for (name, value) in globals::all().into_iter().chain(variables) {
+        globals.set(name, value);
+    }
+    let root = Scope::of(Some(globals), &parsed.body);
     let mut machine = Machine {
         parsed,
+        root: root.clone(),
         steps,
         limit: steps,
         depth: 0,
@@ -37,44 +44,63 @@ pub(crate) fn render(parsed: &Parsed, variables: Vec<(&str, Value)>, steps: u64)
         recursive: Vec::new(),
         next_loop: 0,
     };
-    let globals = Scope::within(None);
-    for (name, value) in globals::all().into_iter().chain(variables) {
-        globals.set(name, value);
-    }
-    let root = Scope::within(Some(globals));
     let mut out = String::new();
-    machine.block(&parsed.body, &root, &mut out)?;
+    machine.block(&parsed.body.nodes, &root, &mut out)?;
     Ok(out)
 }
 
-/// The variables of a scope.
+/// The variables of a frame that is evaluated.
 pub(crate) struct Scope {
-    names: RefCell<Vec<(Rc<str>, Value)>>,
+    names: RefCell<BTreeMap<Rc<str>, Value>>,
+    /// See [`Body::unassigned`].
+    unassigned: Rc<BTreeSet<String>>,
+    /// Whether it is the scope of a `{% block %}`, which reads the assigned variables of enclosing scopes alone.
+    is_block: bool,
     parent: Option<Rc<Scope>>,
 }
 
 impl Scope {
-    pub(crate) fn within(parent: Option<Rc<Scope>>) -> Rc<Scope> {
-        let names = RefCell::default();
-        Rc::new(Scope { names, parent })
+    /// An empty scope for the frame of `body`.
+    fn of(parent: Option<Rc<Scope>>, body: &Body) -> Rc<Scope> {
+        Rc::new(Scope {
+            names: RefCell::default(),
+            unassigned: body.unassigned.clone(),
+            is_block: false,
+            parent,
+        })
+    }
+
+    /// An empty scope for the frame of `body` inside of `self`.
+    fn inner(self: &Rc<Scope>, body: &Body) -> Rc<Scope> {
+        Scope::of(Some(self.clone()), body)
+    }
+
+    /// An empty scope for the frame of a `{% block %}`.
+    fn block(parent: Rc<Scope>, body: &Body) -> Rc<Scope> {
+        Rc::new(Scope {
+            names: RefCell::default(),
+            unassigned: body.unassigned.clone(),
+            is_block: true,
+            parent: Some(parent),
+        })
     }
 
     pub(crate) fn set(&self, name: &str, value: Value) {
-        let mut names = self.names.borrow_mut();
-        match names.iter_mut().find(|(own, _)| &**own == name) {
-            Some((_, own)) => *own = value,
-            None => names.push((name.into(), value)),
-        }
+        self.names.borrow_mut().insert(name.into(), value);
     }
 
+    /// Returns `None` if the variable is undefined.
     fn get(&self, name: &str) -> Option<Value> {
         let mut scope = self;
+        let mut is_in_block = false;
         loop {
-            let names = scope.names.borrow();
-            if let Some((_, value)) = names.iter().find(|(own, _)| &**own == name) {
+            if let Some(value) = scope.names.borrow().get(name) {
                 return Some(value.clone());
             }
-            drop(names);
+            if !is_in_block && scope.unassigned.contains(name) {
+                return None;
+            }
+            is_in_block |= scope.is_block;
             scope = scope.parent.as_deref()?;
         }
     }
@@ -91,6 +117,8 @@ pub(crate) enum Flow {
 /// The state of a rendering.
 pub(crate) struct Machine<'t> {
     parsed: &'t Parsed,
+    /// The scope of the template.
+    root: Rc<Scope>,
     /// Steps that are left.
     steps: u64,
     limit: u64,

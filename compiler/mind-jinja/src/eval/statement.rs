@@ -50,31 +50,40 @@ impl<'t> Machine<'t> {
             }
             Node::SetBlock(target, filters, body) => {
                 let mut text = String::new();
-                let flow = self.block(body, &Scope::within(Some(scope.clone())), &mut text)?;
-                let value = self.filters(Value::from(text), filters, scope)?;
+                let inner = scope.inner(body);
+                let flow = self.block(&body.nodes, &inner, &mut text)?;
+                let value = self.filters(Value::from(text), filters, &inner)?;
                 self.assign(target, value, scope)?;
                 return Ok(flow);
             }
             Node::With(pairs, body) => {
-                let inner = Scope::within(Some(scope.clone()));
+                let inner = scope.inner(body);
                 for (target, value) in pairs {
                     let value = self.evaluate(value, scope)?;
                     self.assign(target, value, &inner)?;
                 }
-                return self.block(body, &inner, out);
+                return self.block(&body.nodes, &inner, out);
             }
             Node::Macro(own) => self.define(own, scope),
             Node::CallBlock(caller, call) => self.call_block(caller, call, scope, out)?,
             Node::FilterBlock(filters, body, span) => {
                 let mut text = String::new();
-                let flow = self.block(body, &Scope::within(Some(scope.clone())), &mut text)?;
-                let value = self.filters(Value::from(text), filters, scope);
+                let inner = scope.inner(body);
+                let flow = self.block(&body.nodes, &inner, &mut text)?;
+                let value = self.filters(Value::from(text), filters, &inner);
                 let value = value.map_err(|why| why.or_at(*span))?;
                 self.write(&show::text(&value)?, out)?;
                 return Ok(flow);
             }
             Node::Scope(body) => {
-                return self.block(body, &Scope::within(Some(scope.clone())), out);
+                return self.block(&body.nodes, &scope.inner(body), out);
+            }
+            Node::Block(body, is_scoped) => {
+                let parent = match is_scoped {
+                    true => scope.clone(),
+                    false => self.root.clone(),
+                };
+                return self.block(&body.nodes, &Scope::block(parent, body), out);
             }
             Node::Break => return Ok(Flow::Break),
             Node::Continue => return Ok(Flow::Continue),

@@ -6,7 +6,8 @@ use super::no_method;
 use crate::arguments::{Arguments, int_or};
 use crate::error::{Error, Result};
 use crate::show;
-use crate::value::{Dict, O, Value, View};
+use crate::value::{Dict, O, Value};
+use crate::views::View;
 
 /// A method of a dictionary.
 pub(super) fn of_dict(own: &Rc<Dict>, name: &str, args: Arguments) -> Result<Value> {

@@ -1,10 +1,13 @@
 //! The parser.
 
 mod expression;
+mod frames;
 mod statement;
 
+use std::collections::BTreeSet;
+
 use crate::MAX_DEPTH;
-use crate::ast::{Expr, ExprKind, Filter, MacroBody, Node};
+use crate::ast::{Body, Expr, ExprKind, Filter, MacroBody, Node};
 use crate::error::{Error, Result, Span};
 use crate::lexer::{Token, tokens};
 
@@ -13,7 +16,7 @@ const MAX_LINKS: usize = 160;
 
 /// A template that was read: its nodes, and its macros by their indices.
 pub(crate) struct Parsed {
-    pub(crate) body: Vec<Node>,
+    pub(crate) body: Body,
     pub(crate) macros: Vec<MacroBody>,
 }
 
@@ -31,13 +34,16 @@ pub(crate) fn parse(source: &str) -> Result<Parsed> {
         loops: 0,
         macros: Vec::new(),
         names: vec![Vec::new()],
+        blocks: BTreeSet::new(),
         end: Span::new(source.len(), source.len()),
     };
-    let body = parser.body(&[])?;
-    Ok(Parsed {
+    let body = parser.frame(&[])?;
+    let mut parsed = Parsed {
         body,
         macros: parser.macros,
-    })
+    };
+    frames::mark_unassigned(&mut parsed);
+    Ok(parsed)
 }
 
 struct Parser {
@@ -52,6 +58,8 @@ struct Parser {
     macros: Vec<MacroBody>,
     /// Names that the enclosing macros read, the innermost macro last.
     names: Vec<Vec<String>>,
+    /// Names of the blocks so far.
+    blocks: BTreeSet<String>,
     end: Span,
 }
 
@@ -166,6 +174,15 @@ impl Parser {
                 format!("more than {MAX_LINKS} operators, attributes and filters in an expression"),
             )),
         }
+    }
+
+    /// Reads the nodes of a frame as [`Parser::body`] does.
+    fn frame(&mut self, ends: &[&str]) -> Result<Body> {
+        let nodes = self.body(ends)?;
+        Ok(Body {
+            nodes,
+            ..Body::default()
+        })
     }
 
     /// Reads nodes up to a block with one of the names `ends`, whose `{%` and name are skipped; up to the end of the template

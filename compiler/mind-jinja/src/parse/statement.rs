@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Parser;
-use crate::ast::{Expr, Filter, For, If, MacroBody, MacroNode, Node, Target};
+use crate::ast::{Body, Expr, Filter, For, If, MacroBody, MacroNode, Node, Target};
 use crate::error::{Error, Result, Span};
 use crate::lexer::Token;
 
@@ -84,15 +84,15 @@ impl Parser {
         let is_recursive = self.skip_name("recursive");
         self.block_end()?;
         self.loops += 1;
-        let body = self.body(&["endfor", "else"]);
+        let body = self.frame(&["endfor", "else"]);
         self.loops -= 1;
         let body = body?;
         let otherwise = match self.end_name() {
             "else" => {
                 self.block_end()?;
-                self.body(&["endfor"])?
+                self.frame(&["endfor"])?
             }
-            _ => Vec::new(),
+            _ => Body::default(),
         };
         self.block_end()?;
         Ok(Node::For(Box::new(For {
@@ -166,7 +166,7 @@ impl Parser {
         }
         let filters = self.filters()?;
         self.block_end()?;
-        let body = self.body(&["endset"])?;
+        let body = self.frame(&["endset"])?;
         self.block_end()?;
         Ok(Node::SetBlock(target, filters, body))
     }
@@ -191,7 +191,7 @@ impl Parser {
             pairs.push((target, self.expression()?));
         }
         self.block_end()?;
-        let body = self.body(&["endwith"])?;
+        let body = self.frame(&["endwith"])?;
         self.block_end()?;
         Ok(Node::With(pairs, body))
     }
@@ -204,24 +204,26 @@ impl Parser {
     }
 
     /// A body that no loop around it can be left from.
-    fn inner_body(&mut self, end: &str) -> Result<Vec<Node>> {
+    fn inner_body(&mut self, end: &str) -> Result<Body> {
         let loops = std::mem::take(&mut self.loops);
-        let body = self.body(&[end]);
+        let body = self.frame(&[end]);
         self.loops = loops;
         body
     }
 
     fn block(&mut self) -> Result<Node> {
-        self.name()?;
-        let _is_scoped = self.skip_name("scoped");
+        let span = self.span();
+        let name = self.name()?;
+        if !self.blocks.insert(name.clone()) {
+            return Err(Error::at(span, format!("block `{name}` is defined twice")));
+        }
+        let is_scoped = self.skip_name("scoped");
         let _is_required = self.skip_name("required");
         self.block_end()?;
         let body = self.inner_body("endblock")?;
-        if matches!(self.peek(), Some(Token::Name(_))) {
-            self.at += 1;
-        }
+        self.skip_name(&name);
         self.block_end()?;
-        Ok(Node::Scope(body))
+        Ok(Node::Block(body, is_scoped))
     }
 
     fn autoescape(&mut self) -> Result<Node> {
@@ -233,7 +235,7 @@ impl Parser {
             ));
         }
         self.block_end()?;
-        let body = self.body(&["endautoescape"])?;
+        let body = self.frame(&["endautoescape"])?;
         self.block_end()?;
         Ok(Node::Scope(body))
     }
@@ -329,7 +331,7 @@ impl Parser {
         let mut filters = vec![self.filter(None)?];
         filters.extend(self.filters()?);
         self.block_end()?;
-        let body = self.body(&["endfilter"])?;
+        let body = self.frame(&["endfilter"])?;
         self.block_end()?;
         Ok(Node::FilterBlock(filters, body, start))
     }

@@ -6,7 +6,7 @@ use mind_vir::ir::{Builder, ConvertOp, Lane, MaskOp, Predicate, Type, Value};
 pub(super) fn lane(b: &Builder, value: Value) -> Lane {
     match b.ty(value) {
         Type::Mask(lane) | Type::Vector(lane) => lane,
-        Type::Index | Type::Ptr => panic!("an index or a pointer is no truth value"),
+        Type::Index | Type::Ptr => panic!("an index or a pointer is not a boolean"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The machine code of the kernels of a program, made by the threads of a pool.
+//! Assembly of a program's kernels on the threads of a pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,30 +11,30 @@ use mind_vir::target::TargetInfo;
 
 use crate::pool::Pool;
 
-/// The machine code of the kernels of a program, which was compiled before.
+/// Machine code of a program's kernels from an earlier compilation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramCode {
-    /// That of each kernel, in the order in which steps call them first.
+    /// Code of each kernel, in the order of their first calls.
     pub kernels: Vec<KernelCode>,
-    /// That of the programs of regions of control flow.
+    /// Code of the programs of control-flow regions.
     pub regions: Vec<ProgramCode>,
 }
 
-/// The machine code of a kernel.
+/// Machine code of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelCode {
-    /// What its callers know of it.
+    /// Interface of the kernel.
     pub signature: KernelSignature,
     /// The code.
     pub code: Bytes,
 }
 
-/// What the callers of a kernel know of it.
+/// Interface of a kernel to its callers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KernelSignature {
-    /// How many parameters it has.
+    /// Number of parameters.
     pub params: usize,
-    /// Bytes of its scratch memory, if it has any.
+    /// Bytes of scratch memory, if the kernel has any.
     pub scratch: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl KernelSignature {
     }
 }
 
-/// The machine code of each of `functions`, in order. Each thread takes the largest function that none has taken yet.
+/// Returns the machine code of each of `functions`, in order. Each thread takes the largest remaining function.
 pub(super) fn assemble_all(
     functions: &[&Function],
     target: &TargetInfo,
@@ -59,8 +59,8 @@ pub(super) fn assemble_all(
     make_all(pool, &largest_first, Assembler::default, assemble)
 }
 
-/// Calls `make` for each number below the length of `order`, on all threads of `pool`, and returns the results in order of
-/// the numbers. Work starts in the order of `order`, which is a permutation; each thread has its own state.
+/// Calls `make` for each number below the length of `order`, on all threads of `pool`, and returns the results by
+/// number. Work starts in the order of `order`, which is a permutation. Each thread has its own state.
 pub(super) fn make_all<S, T: Send>(
     pool: &Pool,
     order: &[usize],

@@ -1,4 +1,4 @@
-//! What programs make of their weights.
+//! Preprocessing of weights at bind time.
 
 use std::sync::Arc;
 
@@ -11,23 +11,24 @@ use super::memory::Block;
 use super::port::Port;
 use mind_vir::program::{Base, Step};
 
-/// What a program does when its weights are bound. Programs with equal bindings make the same of the same weights.
+/// The preprocessing of weights by a program. Programs with equal bindings compute equal bound memory from equal
+/// weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binding {
     params: Vec<Port>,
-    /// Bytes of what is made.
+    /// Bytes of bound memory.
     bytes: u64,
     /// The kernels of the steps, numbered by their first call.
     kernels: Vec<KernelSpec>,
     steps: Vec<Step>,
     /// The constants, if a step reads any.
     constants: Option<Arc<Block>>,
-    /// The weights that the program brings.
+    /// Large constants, which are bound like weights.
     literals: Vec<Bytes>,
 }
 
 impl Binding {
-    /// What a program of these steps and constants does.
+    /// Returns the binding of a program with the steps of `builder` and these constants.
     pub(super) fn of(builder: &ProgramBuilder<'_>, constants: &Arc<Block>) -> Binding {
         let layout = &builder.layout;
         let mut kernels: IndexSet<&KernelSpec, FxBuildHasher> = IndexSet::default();

@@ -1,4 +1,4 @@
-//! A program with its weights.
+//! Programs bound to their weights.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,21 +12,21 @@ use super::memory::{ALIGN, Block};
 use super::port::Port;
 use super::run::{Code, Memory, run};
 
-/// A program with its weights, ready to run. It can be run from any thread, and from several at once.
+/// A program bound to its weights. It can run on any thread, and on several at once.
 #[derive(Debug)]
 pub struct BoundProgram {
     program: Arc<Program>,
-    /// Packed and derived weights, and copies of those that are read as they are.
+    /// Packed and derived weights, and copies of weights that are read directly.
     bound: Arc<Made>,
-    /// The programs of the regions of control flow, where what they are bound to stays.
+    /// The programs of control-flow regions, bound if their weights are the same in every run.
     regions: Vec<Option<BoundRegion>>,
 }
 
-/// What a program made of its weights.
+/// Bound memory.
 #[derive(Debug)]
 enum Made {
     Here(Block),
-    /// An earlier one did, and this is a copy. Nobody writes there.
+    /// A read-only copy of memory that an earlier program computed.
     Before(Bytes),
 }
 
@@ -38,7 +38,7 @@ impl Made {
         }
     }
 
-    /// Where it begins. Only binding writes there.
+    /// Returns the start address. Only binding writes to this memory.
     fn start(&self) -> *mut u8 {
         match self {
             Made::Here(block) => block.start(),
@@ -48,12 +48,13 @@ impl Made {
 }
 
 impl BoundProgram {
-    /// Binds weights, in the order of [`Program::params`]: they are packed, and what follows from them alone is
-    /// computed.
+    /// Binds weights, in the order of [`Program::params`]: packs them, and computes all values that depend only on
+    /// weights.
     ///
     /// # Errors
     ///
-    /// Another number of weights or bytes, no memory, an integer division without result.
+    /// The number or size of the weights is wrong; out of memory; an integer division by 0, or of the smallest integer
+    /// by -1.
     pub fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
         check(
             "weights",
@@ -73,7 +74,7 @@ impl BoundProgram {
             ..new.memory(&workspace)
         };
         let program = &new.program;
-        // SAFETY: sizes were checked; nobody else knows the memory yet.
+        // SAFETY: sizes were checked, and no other code has access to the memory yet.
         let regions = unsafe {
             let code = Code::of_binding(program);
             run(&program.bind_steps, code, &program.pool, memory)?;
@@ -84,8 +85,8 @@ impl BoundProgram {
         Ok(new)
     }
 
-    /// Binds the weights that `other` was bound to, and shares what it has made of them; `None` if this program
-    /// makes something else of its weights.
+    /// Binds the weights of `other` and shares its bound memory. Returns `None` if this program preprocesses weights
+    /// differently, or has control flow.
     pub fn sharing(program: Arc<Program>, other: &BoundProgram) -> Option<BoundProgram> {
         let same = program.binding == other.program.binding && program.regions.is_empty();
         same.then(|| BoundProgram {
@@ -95,13 +96,13 @@ impl BoundProgram {
         })
     }
 
-    /// Binds the weights that an earlier program was bound to, of which `made` is a copy of what that had
-    /// [`made`](BoundProgram::made); `None` if it is no multiple of 64 bytes where it begins, has another length than this
-    /// program makes, or the program has control flow.
+    /// Binds the weights of an earlier program, given `made`, a copy of its bound memory
+    /// ([`made`](BoundProgram::made)). Returns `None` if `made` is not aligned to 64 bytes or has another length than
+    /// this program needs, or if the program has control flow.
     ///
     /// # Safety
     ///
-    /// A program with an equal [`Binding`](super::Binding) made it.
+    /// `made` must come from a program with an equal [`Binding`](super::Binding).
     pub unsafe fn restored(program: Arc<Program>, made: Bytes) -> Option<BoundProgram> {
         let is_aligned = made.as_ptr().addr().is_multiple_of(ALIGN);
         let has_length = made.len() as u64 == program.bound_bytes;
@@ -113,22 +114,22 @@ impl BoundProgram {
         })
     }
 
-    /// What it made of its weights.
+    /// Returns the bound memory.
     pub fn made(&self) -> &[u8] {
         self.bound.bytes()
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// Runs the program on `inputs` into `outputs`, each an array of elements row-major without gaps.
+    /// Runs the program on `inputs` and writes `outputs`, dense row-major arrays.
     ///
     /// # Errors
     ///
-    /// Another number of arrays or bytes, no memory, an integer division without result, an index out
-    /// of bounds. After an error outputs hold anything.
+    /// The number or size of the arrays is wrong; out of memory; an integer division by 0, or of the smallest integer
+    /// by -1; an index out of bounds. After an error, the contents of the outputs are undefined.
     pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         let program = &*self.program;
         check(
@@ -152,7 +153,7 @@ impl BoundProgram {
             outputs: &outputs,
             ..self.memory(&workspace)
         };
-        // SAFETY: sizes were checked; borrows keep others from outputs, and the workspace is this run's own.
+        // SAFETY: sizes were checked, the borrows are exclusive for outputs, and no other run uses the workspace.
         let done = unsafe {
             run(
                 &program.steps,
@@ -210,7 +211,7 @@ impl BoundProgram {
 
 /// # Errors
 ///
-/// Another number of arrays, or one of another size.
+/// The number or size of the arrays is wrong.
 fn check(
     what: &'static str,
     ports: &[Port],

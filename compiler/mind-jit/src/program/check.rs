@@ -1,8 +1,8 @@
-//! Proof that the kernels of a program stay in their memory.
+//! Verification that the kernels of a program stay in their memory.
 //!
-//! Each call is run for every task with its loops and addresses, its vectors left out: what it touches does not depend
-//! on elements. An access must be in the buffer that its kernel declares, find bytes that something wrote, and meet no
-//! other task of its call.
+//! Each call is interpreted for every task, with its loops and addresses but without its vectors, because the accesses
+//! do not depend on elements. An access must be in the buffer that its kernel declares, read only initialised bytes,
+//! and not overlap with the accesses of another task of the call.
 
 use mind_ir::Bytes;
 use mind_ir::graph::Graph;
@@ -20,16 +20,16 @@ use mind_vir::ir::{Access, Function, accesses};
 use mind_vir::program::{Base, Call, Gather, Region, Step};
 use mind_vir::target::{Isa, TargetInfo};
 
-/// Threads that the tasks of a call are divided among, besides one.
+/// The number of threads for which calls are checked, in addition to one.
 const THREADS: usize = 5;
 
-/// Checks the program that [`Program::compile`](super::Program::compile) makes for `target`, which need not be
-/// this machine.
+/// Checks the program that [`Program::compile`](super::Program::compile) makes for `target`, which may be another
+/// machine than this one.
 ///
 /// # Errors
 ///
-/// The first access that is outside its buffer, reads what nothing wrote, or meets another task's; an op without a
-/// kernel.
+/// The first access that is outside its buffer, reads uninitialised bytes, or overlaps with another task; an op without
+/// a kernel.
 pub fn check_accesses(
     g: &Graph,
     target: &TargetInfo,
@@ -42,7 +42,7 @@ pub fn check_accesses(
 ///
 /// # Errors
 ///
-/// As for [`check_accesses`].
+/// Those of [`check_accesses`].
 pub fn check_c_accesses(g: &Graph) -> Result<(), ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
     checked(g, &target, PanelChoice::Best, Weights::Stay)
@@ -61,14 +61,14 @@ fn checked(
     regions.try_for_each(|region| checked(region, target, choice, weights))
 }
 
-/// What debug builds check of every program that they make, in accesses and in bytes of memory.
+/// Limit of the checks that debug builds make of every program, in accesses and in bytes of memory.
 const DEBUG_WORK: u64 = 1 << 22;
 
-/// In debug builds, checks the program of `builder` unless that takes long.
+/// In debug builds, checks the program of `builder` unless it exceeds [`DEBUG_WORK`].
 ///
 /// # Errors
 ///
-/// As for [`check_accesses`].
+/// Those of [`check_accesses`].
 pub(super) fn debug_check(
     builder: &ProgramBuilder<'_>,
     weights: Weights,
@@ -78,7 +78,7 @@ pub(super) fn debug_check(
     let given = ports(&layout.inputs) + ports(&layout.params) + ports(&layout.outputs);
     let literals = layout.literals.iter().map(Bytes::len).sum::<usize>();
     let made = (layout.constants.len() + literals) as u64 + needs.bound + needs.workspace;
-    // Kernels whose machine code was kept were checked when they were made.
+    // Kernels with kept machine code were checked when they were compiled.
     let has_functions = builder.functions.len() == builder.kernels.len();
     if cfg!(debug_assertions) && has_functions && given + made <= DEBUG_WORK {
         return run(builder, weights, DEBUG_WORK);
@@ -86,7 +86,7 @@ pub(super) fn debug_check(
     Ok(())
 }
 
-/// Runs all steps, or as many as have `work` accesses.
+/// Checks the steps in order, up to `work` accesses.
 fn run(builder: &ProgramBuilder<'_>, weights: Weights, work: u64) -> Result<(), ProgramError> {
     let mut memory = Memory::of(builder, work);
     for step in &builder.bind_steps {
@@ -107,18 +107,18 @@ fn run(builder: &ProgramBuilder<'_>, weights: Weights, work: u64) -> Result<(), 
     memory.check_outputs(builder)
 }
 
-/// Who wrote each byte of the memory of a program: 0 for nobody, 1 for its caller, else the number of a task.
+/// Last writer per byte: 0 = uninitialised, 1 = caller, otherwise the number of a task.
 struct Memory {
     writers: FxHashMap<Base, Vec<u32>>,
-    /// The scratch memory of a task.
+    /// Last writer per byte of a task's scratch memory.
     scratch: Vec<u32>,
     /// The number of the last task.
     task: u32,
-    /// Accesses that are still to be checked; with 0 nothing more is.
+    /// Remaining accesses to check; at 0 checking stops.
     left: u64,
 }
 
-/// The caller of a program, who writes inputs and constants.
+/// The writer number of the caller of a program, who provides inputs and constants.
 const CALLER: u32 = 1;
 
 fn fault(op: &str, problem: &str) -> ProgramError {
@@ -156,7 +156,8 @@ impl Memory {
         }
     }
 
-    /// Weights are there while they are bound; those that the program brings stay.
+    /// Makes weights inaccessible, because they are only valid while they are bound. The program's own constants
+    /// remain.
     fn forget_weights(&mut self, layout: &Layout) {
         let given = layout.params.len() as u32;
         self.writers
@@ -206,7 +207,10 @@ impl Memory {
                     others.into_iter().any(|other| overlap(other, result))
                 });
                 if clash {
-                    return Err(fault(control.op, "a result stands where something else is"));
+                    return Err(fault(
+                        control.op,
+                        "a result overlaps with an operand or another result",
+                    ));
                 }
                 self.routine(control.op, &read, &control.results)
             }
@@ -229,7 +233,7 @@ impl Memory {
         }
     }
 
-    /// The executor reads whole arrays, and writes whole results.
+    /// Checks a routine, which reads whole operands and writes whole results.
     fn routine(
         &mut self,
         op: &str,
@@ -245,7 +249,7 @@ impl Memory {
         results.iter().try_for_each(|&result| self.fill(result))
     }
 
-    /// The executor reads any slice, and writes the whole result.
+    /// Checks a gather, which may read any slice and writes the whole result.
     fn gather(&mut self, gather: &Gather) -> Result<(), ProgramError> {
         let Gather {
             data,
@@ -304,7 +308,7 @@ impl Memory {
         Ok(())
     }
 
-    /// An access of the task at hand, the first of whose call is number `first`.
+    /// Checks an access of the current task. The first task of its call has number `first`.
     fn access(
         &mut self,
         call: &Call,
@@ -371,7 +375,7 @@ impl Memory {
     }
 }
 
-/// Whether kernels may only read.
+/// Returns whether kernels may only read this memory.
 fn is_read_only(base: Base) -> bool {
     match base {
         Base::Input(_) | Base::Param(_) | Base::Constants => true,
@@ -385,7 +389,7 @@ mod tests {
     use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Signature, Value};
     use mind_vir::program::Axis;
 
-    /// What is wrong with a kernel that `body` appends to, of 8 bytes of the input and 8 of the output, and as many tasks.
+    /// Returns the error of a kernel with `body`, which has 8 bytes of input, 8 bytes of output and this many tasks.
     fn problem(tasks: usize, body: impl FnOnce(&mut Builder, [Value; 3])) -> String {
         let mut signature = Signature::new("kernel", 4);
         let pointers = [signature.buffer(8), signature.buffer(8)];

@@ -21,18 +21,18 @@ use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::Step;
 use mind_vir::target::TargetInfo;
 
-/// What a program is compiled for.
+/// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The machine; it must be this one, or one with less.
+    /// The target, which must be this machine or have a subset of its instructions.
     pub target: TargetInfo,
-    /// The threads that run it, the caller's own among them.
+    /// The threads that run the program, including the caller's.
     pub pool: Arc<Pool>,
-    /// How the panels that weights are packed into are chosen.
+    /// How the panel widths of weights are chosen.
     pub panels: PanelChoice,
-    /// The most steps of a loop whose end only running tells.
+    /// The maximal trip count of a loop whose trip count is data-dependent.
     pub max_steps: u64,
-    /// What measures the steps of each run, if anything does.
+    /// The profiler of the steps of each run, if any.
     pub profiler: Option<Arc<Profiler>>,
 }
 
@@ -41,60 +41,60 @@ pub struct Options {
 pub struct Program {
     pub(super) kernels: Vec<CompiledKernel>,
     pub(super) signatures: Vec<KernelSignature>,
-    /// What is done once, when weights are bound.
+    /// Steps that run once, when weights are bound.
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
     pub(super) routines: Vec<Routine>,
-    /// The programs of the regions of control flow.
+    /// The programs of control-flow regions.
     pub(super) regions: Vec<Arc<Program>>,
-    /// The most steps of a loop whose end only running tells.
+    /// The maximal trip count of a loop whose trip count is data-dependent.
     pub(super) max_steps: u64,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     pub(super) constants: Arc<Block>,
-    /// The large constants, which are weights after those that are given.
+    /// Large constants, which are bound as weights after those of the caller.
     pub(super) literals: Vec<Bytes>,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
-    /// Of each thread, a multiple of 64.
+    /// Scratch memory per thread, a multiple of 64.
     pub(super) scratch_bytes: usize,
     pub(super) pool: Arc<Pool>,
     pub(super) binding: Binding,
-    /// Workspaces that no run uses.
+    /// Workspaces that are not in use.
     pub(super) idle: Mutex<Vec<Block>>,
     pub(super) profile: Option<Profile>,
 }
 
-/// What measures the steps of a program.
+/// Profiling of a program's steps.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     pub(super) profiler: Arc<Profiler>,
-    /// The row of the first step.
+    /// The profiler's row of the first step.
     pub(super) first: usize,
 }
 
 impl Program {
-    /// Compiles a verified module at loops level whose results have places. Where panels are shared, quantised
-    /// weights that are right sides of products are bound as they are stored; [`Port::format`] says which.
+    /// Compiles a verified module at loops level with buffer assignment. With [`PanelChoice::Shared`], quantised
+    /// weights that are right-hand sides of products are bound in their format; see [`Port::format`].
     ///
     /// # Errors
     ///
-    /// An op without a kernel, places that clash, a kernel that the target cannot run.
+    /// An op has no kernel; buffers overlap; the target cannot run a kernel.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         Program::compile_at(g, options, None, 0)
     }
 
-    /// As [`compile`](Program::compile), with machine code that [`code`](Program::code) returned of a program of the same
+    /// As [`compile`](Program::compile), with the machine code that [`code`](Program::code) returned for the same
     /// module, compiled by the same build of this crate for the same target and panels.
     ///
     /// # Safety
     ///
-    /// The code is run: it must be that very code.
+    /// The code is executed, so it must be unmodified and fulfil these conditions.
     ///
     /// # Errors
     ///
-    /// As [`compile`](Program::compile).
+    /// Those of [`compile`](Program::compile).
     pub unsafe fn restore(
         g: &Graph,
         options: &Options,
@@ -103,7 +103,7 @@ impl Program {
         Program::compile_at(g, options, Some(code), 0)
     }
 
-    /// Compiles a module that is `depth` deep in regions of control flow.
+    /// Compiles a module that is nested `depth` levels deep in control-flow regions.
     fn compile_at(
         g: &Graph,
         options: &Options,
@@ -173,7 +173,7 @@ impl Program {
         })
     }
 
-    /// The machine code of the kernels.
+    /// Returns the machine code of the kernels.
     pub fn code(&self) -> ProgramCode {
         let kernels = self.kernels.iter().zip(&self.signatures);
         let kernels = kernels.map(|(kernel, &signature)| KernelCode {
@@ -186,46 +186,46 @@ impl Program {
         }
     }
 
-    /// The inputs of a run, in the order in which the module declares them.
+    /// Returns the inputs of a run, in the module's order.
     pub fn inputs(&self) -> &[Port] {
         &self.inputs
     }
 
-    /// The weights, in the order in which the module declares them.
+    /// Returns the weights, in the module's order.
     pub fn params(&self) -> &[Port] {
         &self.params
     }
 
-    /// The outputs of a run.
+    /// Returns the outputs of a run.
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
 
-    /// The steps of a run.
+    /// Returns the steps of a run.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Bytes that the results of one run take besides inputs, weights and outputs.
+    /// Returns the workspace size in bytes: results of one run other than weights and outputs.
     pub fn workspace_bytes(&self) -> u64 {
         self.workspace_bytes
     }
 
-    /// Bytes of memory for results and for threads that is kept for the next runs: as many times what one run takes
-    /// as runs have overlapped.
+    /// Returns the bytes of idle memory kept for the next runs: workspaces and scratch memory, once for each run of the
+    /// largest number that overlapped.
     pub fn idle_bytes(&self) -> u64 {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = (self.scratch_bytes * self.pool.threads()) as u64;
         idle.len() as u64 * (self.workspace_bytes.next_multiple_of(64) + scratch)
     }
 
-    /// Gives back the memory that is kept for the next runs; these take new memory.
+    /// Releases the idle memory; later runs allocate it again.
     pub fn release_idle(&self) {
         let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
         drop(idle);
     }
 
-    /// The threads that run it.
+    /// Returns the threads that run the program.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }

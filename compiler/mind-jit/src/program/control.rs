@@ -1,4 +1,4 @@
-//! Running control flow.
+//! Execution of control flow.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::error::RunError;
 use super::memory::Block;
 use super::run::Memory;
 
-/// A program with what it is bound to, or why it could not be bound: an error of that shows when the program is to run.
+/// A bound program, or the error of its binding, which is reported only when the program is to run.
 pub(super) type BoundRegion = Result<BoundProgram, RunError>;
 
-/// The programs of regions, some of which are bound already.
+/// The programs of control-flow regions, some of which are already bound.
 #[derive(Clone, Copy)]
 pub(super) struct Regions<'p> {
     pub(super) programs: &'p [Arc<Program>],
     pub(super) bound: &'p [Option<BoundRegion>],
-    /// The most steps of a loop whose end only running tells.
+    /// The maximal trip count of a loop whose trip count is data-dependent.
     pub(super) max_steps: u64,
 }
 
-/// The programs of regions, bound as far as what they are bound to stays.
+/// Binds the programs of regions whose weights are the same in every run.
 ///
 /// # Safety
 ///
@@ -39,7 +39,7 @@ pub(super) unsafe fn bind_once(
     let controls = steps.iter().filter_map(Step::as_control);
     for control in controls.filter(|control| control.is_bound_once) {
         for &program in &control.programs {
-            // SAFETY: the caller answers for the memory.
+            // SAFETY: guaranteed by the caller.
             bound[program] = Some(unsafe { bind(control, &programs[program], memory) });
         }
     }
@@ -54,7 +54,7 @@ unsafe fn bind(
     program: &Arc<Program>,
     memory: Memory<'_>,
 ) -> Result<BoundProgram, RunError> {
-    // SAFETY: the caller answers for the memory.
+    // SAFETY: guaranteed by the caller.
     let params = control
         .fixed
         .iter()
@@ -63,31 +63,31 @@ unsafe fn bind(
     BoundProgram::new(program.clone(), &params)
 }
 
-/// The bytes of a region.
+/// Returns the bytes of a region.
 ///
 /// # Safety
 ///
-/// The region lies in memory that nothing writes as long as they are read.
+/// The region must be in memory that is not written during the lifetime of the result.
 unsafe fn read<'m>(memory: Memory<'m>, region: Region) -> &'m [u8] {
-    // SAFETY: the caller answers for that.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(memory.address(region).cast_const(), region.bytes) }
 }
 
-/// The bytes of a region, to be written.
+/// Returns the mutable bytes of a region.
 ///
 /// # Safety
 ///
-/// The region lies in memory that nothing else reads or writes as long as they are.
+/// The region must be in memory that is not accessed otherwise during the lifetime of the result.
 unsafe fn write<'m>(memory: Memory<'m>, region: Region) -> &'m mut [u8] {
-    // SAFETY: the caller answers for that.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts_mut(memory.address(region), region.bytes) }
 }
 
-/// Runs the programs of a step.
+/// Runs a control-flow step.
 ///
 /// # Errors
 ///
-/// Those of the programs; a loop that takes too many steps.
+/// Those of the region programs; a loop exceeds the maximal trip count.
 ///
 /// # Safety
 ///
@@ -97,7 +97,7 @@ pub(super) unsafe fn run(
     regions: Regions<'_>,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
-    // SAFETY: the caller answers for the memory; results are disjoint from each other and from what is read.
+    // SAFETY: the caller guarantees the memory. Results are disjoint from each other and from the operands.
     let (operands, mut results) = unsafe {
         let operands: Vec<&[u8]> = control
             .operands
@@ -142,7 +142,7 @@ pub(super) unsafe fn run(
     }
 }
 
-/// A program that is bound before it runs, or was bound with the whole program.
+/// A program that is bound for one run, or together with the whole program.
 enum Bound<'p> {
     Now(Box<BoundProgram>),
     Once(&'p BoundProgram),
@@ -159,11 +159,11 @@ impl Deref for Bound<'_> {
     }
 }
 
-/// Program number `at` of those of the regions, bound.
+/// Returns program number `at` of the regions, bound to its weights.
 ///
 /// # Errors
 ///
-/// What is wrong with what it is bound to.
+/// The error of binding it.
 ///
 /// # Safety
 ///
@@ -177,19 +177,19 @@ unsafe fn bound<'p>(
     match &regions.bound[at] {
         Some(bound) => bound.as_ref().map(Bound::Once).map_err(RunError::clone),
         None => {
-            // SAFETY: the caller answers for the memory.
+            // SAFETY: guaranteed by the caller.
             let program = unsafe { bind(control, &regions.programs[at], memory)? };
             Ok(Bound::Now(Box::new(program)))
         }
     }
 }
 
-/// Memory for carried values: what one step reads is not what it writes.
+/// Allocates a second buffer for carried values, because an iteration must not overwrite the values it reads.
 fn spare(like: &[&[u8]]) -> Result<Vec<Block>, RunError> {
     like.iter().map(|bytes| Block::new(bytes.len())).collect()
 }
 
-/// The bytes of blocks, as many as other arrays have.
+/// Returns the mutable bytes of blocks, cut to the lengths of the arrays `like`.
 fn bytes_of<'b>(blocks: &'b mut [Block], like: &[&[u8]]) -> Vec<&'b mut [u8]> {
     let pairs = blocks.iter_mut().zip(like);
     pairs
@@ -197,7 +197,7 @@ fn bytes_of<'b>(blocks: &'b mut [Block], like: &[&[u8]]) -> Vec<&'b mut [u8]> {
         .collect()
 }
 
-/// The arrays that a step writes, after those that it reads.
+/// Reborrows the arrays that an iteration has written, to be read by the next one.
 fn shared<'b>(arrays: &'b [&mut [u8]]) -> SmallVec<[&'b [u8]; 8]> {
     arrays.iter().map(|array| &**array).collect()
 }
@@ -265,7 +265,7 @@ impl Scan<'_> {
         let body = program(0)?;
         let mut spare_blocks = spare(initial)?;
         let mut now = bytes_of(&mut spare_blocks, initial);
-        // The last step writes the results.
+        // Buffers alternate so that the last iteration writes the results.
         if self.steps.is_multiple_of(2) {
             std::mem::swap(&mut now, &mut last);
         }

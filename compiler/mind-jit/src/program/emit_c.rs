@@ -1,4 +1,4 @@
-//! Programs as C.
+//! Emission of programs as C.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ use mind_vir::c::{
 use mind_vir::program::{Base, Step};
 use mind_vir::target::{Isa, TargetInfo};
 
-/// The text of one C file whose function `name` does what a verified module at loops level does.
+/// Returns a C file whose function `name` computes a verified module at loops level.
 ///
-/// Inputs and weights are one list, in the order in which the module declares them. The file needs nothing
-/// but the headers of the C standard. With `has_main` it is a program that reads the inputs from stdin, one
-/// after the other, and writes the outputs to stdout.
+/// Inputs and weights are parameters in the module's order. The file needs only the headers of the C standard library.
+/// With `has_main` it is a program that reads the inputs from stdin, one after the other, and writes the outputs to
+/// stdout.
 ///
 /// # Errors
 ///
-/// An op without a kernel, a name that C cannot have.
+/// An op has no kernel; `name` is not a valid C identifier.
 pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
     let builder = checked(g, &target, PanelChoice::Best, Weights::Stay)?;
@@ -56,31 +56,30 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     module.write().map_err(refused)
 }
 
-/// A module at loops level as functions of C.
+/// A module at loops level as C functions.
 #[derive(Clone, Debug)]
 pub struct CPart {
     /// The text of its functions.
     ///
-    /// `int NAME(const void *const *inputs, void *const *outputs)` runs it; the last input is what was made of
-    /// its weights.
+    /// `int NAME(const void *const *inputs, void *const *outputs)` runs it. The last input is the bound memory.
     pub text: String,
-    /// The text of `int NAME_bind(const void *const *weights, void *const *outputs)`, which makes that of the
-    /// weights, in the only output; empty without weights.
+    /// The text of `int NAME_bind(const void *const *weights, void *const *outputs)`, which computes the bound memory,
+    /// its only output, from the weights; empty without weights.
     pub bind_text: String,
-    /// Bytes of what is made of its weights.
+    /// Size of the bound memory in bytes.
     pub bound_bytes: u64,
     /// The weights, in order.
     pub params: Vec<Port>,
-    /// What is made of weights: parts whose bindings are equal may be given what one of them made.
+    /// The binding: parts with equal bindings can share bound memory.
     pub binding: Binding,
 }
 
-/// The functions of a verified module at loops level, for [`mind_vir::c::written`]. Kernels are among `shared`. Quantised
-/// weights that are right sides of products are read as they are stored.
+/// Returns a verified module at loops level as C functions, for [`mind_vir::c::written`]. Kernels are added to
+/// `shared`. Quantised weights that are right-hand sides of products are read in their format.
 ///
 /// # Errors
 ///
-/// An op without a kernel, a name that C cannot have.
+/// An op has no kernel; `name` is not a valid C identifier.
 pub fn c_part(g: &Graph, name: &str, shared: &mut SharedFunctions) -> Result<CPart, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
     let builder = checked(g, &target, PanelChoice::Shared, Weights::Copied)?;
@@ -126,7 +125,7 @@ pub fn c_part(g: &Graph, name: &str, shared: &mut SharedFunctions) -> Result<CPa
     })
 }
 
-/// The regions of control flow as static functions, whose names begin with `name`.
+/// Returns the control-flow regions as static functions, whose names begin with `name`.
 fn subprograms(builder: &ProgramBuilder<'_>, name: &str) -> Result<Vec<Subprogram>, ProgramError> {
     let subprogram = |(number, region): (usize, &Graph)| {
         let name = format!("{name}_region{number}");
@@ -148,7 +147,7 @@ fn subprograms(builder: &ProgramBuilder<'_>, name: &str) -> Result<Vec<Subprogra
     builder.regions.iter().enumerate().map(subprogram).collect()
 }
 
-/// The program of a module whose places were checked.
+/// Builds the program of a module after checking its buffer assignment.
 fn checked<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
@@ -175,14 +174,14 @@ fn checked<'g>(
 }
 
 impl ProgramBuilder<'_> {
-    /// Its kernels as functions of the module `name` alone.
+    /// Returns its kernels as functions that are private to the module `name`.
     fn own_functions(&self, name: &str) -> Result<Vec<Callee<'_>>, ProgramError> {
         let name = Symbol::new(name).map_err(|why| ProgramError::C(why.to_string()))?;
         let functions = self.functions.iter().map(|(function, _)| function);
         Ok(Callee::all_of(&name, functions))
     }
 
-    /// `steps`, which call `functions`, as the C function `name`.
+    /// Returns the C function `name` that runs `steps`, which call `functions`.
     fn module<'u>(
         &'u self,
         name: &str,
@@ -212,7 +211,7 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// What a caller hands over for `ports`; bytes for those in blocks of quantised numbers.
+/// Returns the arrays that a caller passes for `ports`; bytes for quantised ones.
 pub(super) fn arrays(base: impl Fn(u32) -> Base, ports: &[Port]) -> Vec<Array> {
     let array = |(number, port): (u32, &Port)| {
         let (dtype, shape) = match port.format {

@@ -1,4 +1,4 @@
-//! Programs as object files.
+//! Emission of programs as object files.
 
 use mind_ir::eval::EvalCx;
 use mind_ir::graph::Graph;
@@ -16,21 +16,21 @@ use mind_vir::object::{
 use mind_vir::program::Base;
 use mind_vir::target::{CodeTarget, Isa, TargetInfo};
 
-/// What an object file is made for.
+/// Options of an object file.
 #[derive(Clone, Debug)]
 pub struct ObjectConfig<'c> {
-    /// What its functions begin with.
+    /// The prefix of its functions.
     pub name: &'c str,
-    /// The instruction sets that it has code for; the first one that the processor has is run.
+    /// The instruction sets that it has code for; the first one that the processor supports is used.
     pub isas: &'c [Isa],
-    /// Its format.
+    /// The file format.
     pub container: Container,
-    /// The most steps of a loop whose end only running tells.
+    /// The maximal trip count of a loop whose trip count is data-dependent.
     pub max_steps: u64,
 }
 
 impl ObjectConfig<'_> {
-    /// The instruction sets of this processor's family, the widest first.
+    /// The instruction sets of this processor's family, widest first.
     pub const ISAS: &'static [Isa] = if cfg!(target_arch = "x86_64") {
         &[Isa::Avx512, Isa::Avx2, Isa::Portable]
     } else {
@@ -54,20 +54,20 @@ impl Default for ObjectConfig<'_> {
 pub struct ObjectFile {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// The declarations of its functions, for C and C++.
+    /// C and C++ declarations of its functions.
     pub header: String,
 }
 
-/// The object file of a verified module at loops level. Weights are bound and then run, as those of a
-/// [`BoundProgram`](super::BoundProgram); constants are in the file.
+/// Emits a verified module at loops level. As with a [`BoundProgram`](super::BoundProgram), weights are bound before
+/// runs; constants are in the file.
 ///
-/// `dotted` is the module lowered for targets with VNNI, if it may have products of bytes. The file then has code for such
-/// processors, too, in which these are one instruction.
+/// `dotted` is the module lowered for targets with VNNI, if it may have byte products. The file then also has code for
+/// such processors, which have an instruction for them.
 ///
 /// # Errors
 ///
-/// An op that only the compiler evaluates, a name that C cannot have, an instruction set without code for this processor's family, too many
-/// constants.
+/// Only the compiler can evaluate an op; the name is not a valid C identifier; an instruction set is not one of this
+/// processor's family; too many constants.
 pub fn emit_object(
     g: &Graph,
     dotted: Option<&Graph>,
@@ -118,11 +118,11 @@ pub fn emit_object(
     })
 }
 
-/// Whether a kernel of a module, or of its regions, adds up products of bytes.
+/// Returns whether a kernel of a module or of its regions sums byte products.
 ///
 /// # Errors
 ///
-/// An op that only the compiler evaluates.
+/// Only the compiler can evaluate an op.
 fn sums_bytes(g: &Graph, target: &TargetInfo) -> Result<bool, ProgramError> {
     let builder = checked(g, target)?;
     let mut functions = builder.functions.iter();
@@ -137,7 +137,7 @@ fn sums_bytes(g: &Graph, target: &TargetInfo) -> Result<bool, ProgramError> {
     Ok(false)
 }
 
-/// Adds the program of a module, and those of its regions, with kernels for `target`.
+/// Adds the program of a module and those of its regions, with kernels for `target`.
 fn add(
     writer: &mut ObjectWriter,
     target: &TargetInfo,
@@ -166,11 +166,11 @@ fn add(
         .map_err(|why| refused(&why))
 }
 
-/// The program of a module whose places were checked.
+/// Builds the program of a module after checking its buffer assignment.
 ///
 /// # Errors
 ///
-/// An op that only the compiler evaluates.
+/// Only the compiler can evaluate an op.
 fn checked<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<ProgramBuilder<'g>, ProgramError> {
     let builder = build(
         g,

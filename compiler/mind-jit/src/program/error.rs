@@ -1,11 +1,11 @@
-//! Why a module has no program, and why a run of one stopped.
+//! Errors of compilation and of runs.
 
 use mind_diag::Span;
 use mind_ir::eval::EvalError;
 use mind_vir::CompileError;
 use mind_vir::ir::Status;
 
-/// Why a module could not be compiled.
+/// Why a module cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// An op has no kernel.
@@ -13,7 +13,7 @@ pub enum ProgramError {
     Op {
         /// The op.
         op: &'static str,
-        /// What is missing.
+        /// The missing feature.
         reason: String,
     },
     /// A kernel could not be compiled.
@@ -31,7 +31,7 @@ pub enum ProgramError {
     Evaluated {
         /// The op.
         op: &'static str,
-        /// Where it stands in the source.
+        /// Its source location.
         span: Span,
     },
     /// An op runs by its `eval`, which an object file cannot call.
@@ -41,56 +41,56 @@ pub enum ProgramError {
     NoCode {
         /// The op.
         op: &'static str,
-        /// Where it stands in the source.
+        /// Its source location.
         span: Span,
     },
     /// The program could not be written to an object file.
-    #[error("no object file could be written: {0}")]
+    #[error("cannot write an object file: {0}")]
     Object(String),
     /// The program could not be written as C.
-    #[error("no C could be written: {0}")]
+    #[error("cannot emit C: {0}")]
     C(String),
-    /// The system gives no memory for the constants.
+    /// Out of memory for the constants.
     #[error(transparent)]
     OutOfMemory(RunError),
-    /// Results have no place, or places clash.
+    /// The buffer assignment is missing or invalid, or a kernel accesses memory outside of its buffers.
     #[error("{0}")]
     Memory(String),
 }
 
-/// Why a run stopped. Outputs then hold anything.
+/// Why a run stopped. The contents of the outputs are then undefined.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RunError {
-    /// Another number of arrays than the program takes.
-    #[error("{found} {what} are given, the program takes {expected}")]
+    /// The number of arrays is wrong.
+    #[error("found {found} {what}, expected {expected}")]
     Count {
-        /// Inputs, weights or outputs.
+        /// `inputs`, `weights` or `outputs`.
         what: &'static str,
-        /// How many it takes.
+        /// The expected number.
         expected: usize,
-        /// How many are given.
+        /// The number that was passed.
         found: usize,
     },
-    /// An array of another size.
-    #[error("`{name}` has {found} bytes, {expected} are expected for {shape:?} of {dtype}")]
+    /// An array has the wrong size.
+    #[error("`{name}` has {found} bytes, expected {expected} for {shape:?} of {dtype}")]
     Size {
-        /// The array.
+        /// The name of the array.
         name: String,
         /// Its extents.
         shape: Vec<usize>,
         /// Its dtype.
         dtype: mind_ir::types::DType,
-        /// The bytes of these.
+        /// The expected size in bytes.
         expected: usize,
-        /// The bytes given.
+        /// The size in bytes that was passed.
         found: usize,
     },
-    /// An integer division without result.
+    /// An integer division by 0, or of the smallest integer by -1.
     #[error("{} in `{op}`", division(*.status))]
     Division {
-        /// The kernel's op.
+        /// The op of the kernel.
         op: &'static str,
-        /// What went wrong.
+        /// The kernel's status.
         status: Status,
     },
     /// An index is outside its axis.
@@ -98,23 +98,23 @@ pub enum RunError {
     IndexOutOfBounds {
         /// The index.
         index: i64,
-        /// The axis it indexes.
+        /// The indexed axis.
         axis: usize,
         /// The extent of that axis.
         extent: usize,
     },
-    /// An op that has no kernel found something wrong with its operands.
+    /// An op without a kernel rejected its operands.
     #[error("{error} in `{op}`")]
     Evaluation {
         /// The op.
         op: &'static str,
-        /// What went wrong.
+        /// The error of its evaluation.
         error: EvalError,
     },
-    /// The system gives no memory.
+    /// Out of memory.
     #[error("out of memory: the system does not provide {bytes} more bytes")]
     OutOfMemory {
-        /// How many were asked for.
+        /// The requested size.
         bytes: usize,
     },
     /// The caller of [`interruptible`](crate::interrupt::interruptible) stopped it.

@@ -1,4 +1,4 @@
-//! What is computed once, when weights are bound.
+//! Values that are computed once, when weights are bound.
 
 use mind_core::ops::input::Input;
 use mind_ir::opdef::Trait;
@@ -18,8 +18,8 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// Finds the ops that run once: kernels that read only constants and weights and write no output. Ops without a kernel
-    /// run every time.
+    /// Finds the ops that run once: kernels that read only constants and weights and write no output. Ops without a
+    /// kernel run every time.
     pub(super) fn of(g: &Graph) -> Fixed {
         let outputs: FxHashSet<ValueId> = g.outputs().iter().map(|&own| buffer(g, own)).collect();
         let mut stays: FxHashSet<ValueId> = FxHashSet::default();
@@ -62,8 +62,8 @@ impl Fixed {
     }
 }
 
-/// Allocates the results of `ops`, which run once, that nothing else reads. Values share memory if their live ranges are
-/// disjoint, or if one is a bitcast of the other.
+/// Allocates the results of `ops`, which run once, that nothing else reads. Values share memory if their live ranges
+/// are disjoint, or if one is a bitcast of the other.
 fn temporaries(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, u64> {
     let numbers: FxHashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     // A bitcast of another result shares its memory.

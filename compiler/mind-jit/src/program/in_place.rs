@@ -1,4 +1,4 @@
-//! Ops without a kernel that are computed on the memory of a program, where their evaluation would copy it first.
+//! Ops without a kernel that run directly on the memory of a program, because their evaluation would copy it first.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,32 +17,32 @@ use smallvec::SmallVec;
 use super::partition::useful_threads;
 use crate::pool::Pool;
 
-/// What it takes to look at an element that a selection is made from, and what to select one, in about nanoseconds.
+/// Estimated nanoseconds per element that is compared, and per element that is selected.
 const PER_ELEMENT: usize = 1;
 const PER_SELECTED: usize = 20;
 
-/// What is computed.
+/// The computation of an op.
 #[derive(Clone, Debug)]
 pub(super) enum InPlace {
-    /// An array with updates joined to it.
+    /// Scatter: updates are combined with an array.
     Scatter {
         places: Places,
         update: Update,
         dtype: DType,
         index: IndexType,
     },
-    /// Images at the coordinates of a grid.
+    /// Grid sampling of images.
     Sample {
         sampling: GridSampling,
         images: Images,
         dtype: Float,
         grid: Float,
     },
-    /// The first elements of rows in order, and their places.
+    /// Top-k: the first elements of each row in sorted order, and their indices.
     Select { selection: Selection, dtype: DType },
 }
 
-/// A dtype of images and grids that are sampled without a conversion.
+/// Dtype of images and grids that are sampled without a conversion.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Float {
     F32,
@@ -70,7 +70,8 @@ impl Float {
 }
 
 impl InPlace {
-    /// What `op`, which is verified, computes from operands of these dtypes and shapes; `None` if it has to be evaluated.
+    /// Returns the computation of the verified op `op` for operands of these dtypes and shapes; `None` if it must be
+    /// evaluated.
     pub(super) fn of(g: &Graph, op: OpId, operands: &[(DType, &[usize])]) -> Option<InPlace> {
         let update = g.view::<ScatterElements>(op).map(|op| op.kind(g));
         let update = update.or_else(|| g.view::<ScatterNd>(op).map(|op| op.kind(g)));
@@ -88,7 +89,7 @@ impl InPlace {
         if let &[(dtype, shape)] = operands
             && let Some(selection) = Selection::of(g, op, shape)
         {
-            // `false` and `true` are in the order of the bytes that they are.
+            // The order of `false` and `true` is that of their bytes.
             let dtype = if dtype == DType::Bool {
                 DType::U8
             } else {
@@ -108,8 +109,8 @@ impl InPlace {
         })
     }
 
-    /// Computes the results. Returns `false`, and leaves the results undefined, if the op must be evaluated instead: the operands are
-    /// not aligned, or the evaluation has to say what is wrong with them.
+    /// Computes the results. Returns `false`, with undefined results, if the op must be evaluated instead: the operands
+    /// are not aligned, or only the evaluation reports what is wrong with them.
     pub(super) fn run(&self, pool: &Pool, operands: &[&[u8]], results: &mut [&mut [u8]]) -> bool {
         match (self, operands, results) {
             (
@@ -170,20 +171,20 @@ impl InPlace {
     }
 }
 
-/// Number `at` of a list at any alignment.
+/// Returns number `at` of an unaligned list.
 #[inline]
 fn number<T, const N: usize>(list: &[u8], at: usize, read: impl Fn([u8; N]) -> T) -> T {
     let (numbers, _) = list.as_chunks::<N>();
     read(numbers[at])
 }
 
-/// All numbers of a list at any alignment.
+/// Returns all numbers of an unaligned list.
 fn coordinates<const N: usize>(list: &[u8], read: impl Fn([u8; N]) -> f64) -> Vec<f64> {
     let (numbers, _) = list.as_chunks::<N>();
     numbers.iter().map(|&bytes| read(bytes)).collect()
 }
 
-/// Both arrays as elements; `None` where one is not aligned.
+/// Returns both arrays as elements; `None` if one is not aligned.
 fn views<'a, T: AnyBitPattern + NoUninit>(
     from: &'a [u8],
     to: &'a mut [u8],
@@ -216,7 +217,7 @@ fn scatter(
     }, else false)
 }
 
-/// A scatter that replaces elements of `N` bytes, whatever they are.
+/// Runs a scatter that replaces elements of `N` bytes.
 fn replace<const N: usize>(
     places: &Places,
     index: impl Fn(usize) -> i64,
@@ -232,7 +233,7 @@ where
         .is_ok()
 }
 
-/// Selects from the blocks of an array, which threads share.
+/// Selects in parallel from the blocks of an array.
 fn select<T: Key>(
     selection: &Selection,
     pool: &Pool,

@@ -1,4 +1,4 @@
-//! Where values stand while a program runs.
+//! Buffer assignment of a running program.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -20,39 +20,39 @@ use super::port::Port;
 use super::weights::Weights;
 use mind_vir::program::{Base, Region, Transfer};
 
-/// From this many bytes on, a constant that runs read as it is, is not copied.
+/// Minimal size in bytes of a constant that runs read directly instead of a copy.
 const READ_IN_PLACE: usize = 1 << 20;
 
-/// Where each value of a module stands, and what memory there is.
+/// The buffer of each value of a module, and the sizes of the memory areas.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// The buffer of each value.
     buffers: FxHashMap<ValueId, Region>,
-    /// What is computed once, when weights are bound.
+    /// Ops that run once, when weights are bound.
     fixed: Fixed,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    /// Outputs that stand for the same value as an earlier one, by the number of that.
+    /// Outputs that yield the same value as an earlier one, by the number of the earlier one.
     pub(super) repeats: BTreeMap<u32, Vec<u32>>,
-    /// Copies of the weights that calls read as they are.
+    /// Copies of weights that calls read directly.
     pub(super) kept: Vec<Transfer>,
     pub(super) constants: Vec<u8>,
-    /// The constants that are weights, numbered after those that are given.
+    /// Constants that are bound as weights, numbered after those of the caller.
     pub(super) literals: Vec<Bytes>,
     first_literal: usize,
-    /// Where the next value that is made once goes.
+    /// End of the bound memory that is in use.
     bound_end: u64,
-    /// Where the next value of the workspace goes.
+    /// End of the workspace that is in use.
     workspace_end: u64,
 }
 
 impl Layout {
-    /// The layout of a verified module at loops level. `weights` says how long these stay.
+    /// Returns the layout of a verified module at loops level. `weights` is the lifetime of weights.
     ///
     /// # Errors
     ///
-    /// A constant that is too large.
+    /// A constant is too large.
     pub(super) fn of(
         g: &Graph,
         folded: &FoldedConverts,
@@ -84,18 +84,18 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The buffer of `value`, or of what it is a view of.
+    /// Returns the buffer of `value`, or of the value that it is a view of.
     pub(super) fn buffer(&self, g: &Graph, value: ValueId) -> Region {
         self.buffers[&buffer(g, value)]
     }
 
-    /// Puts `value` where `other` stands.
+    /// Assigns `value` to the buffer of `other`.
     pub(super) fn alias(&mut self, g: &Graph, value: ValueId, other: ValueId) {
         let region = self.buffer(g, other);
         self.buffers.insert(buffer(g, value), region);
     }
 
-    /// Gives a value that has no place yet one in the workspace, after all others.
+    /// Assigns a value without a buffer to the end of the workspace.
     pub(super) fn reserve_workspace(&mut self, value: ValueId, bytes: u64) {
         let offset = self.workspace_end.next_multiple_of(ALIGNMENT);
         if let Entry::Vacant(vacant) = self.buffers.entry(value) {
@@ -104,7 +104,7 @@ impl Layout {
         }
     }
 
-    /// Whether an op runs once, when weights are bound.
+    /// Returns whether an op runs once, when weights are bound.
     pub(super) fn is_fixed(&self, op: OpId) -> bool {
         self.fixed.contains(op)
     }
@@ -169,7 +169,7 @@ impl Layout {
         let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
         self.constants.resize(start, 0);
         match g.attrs(op) {
-            // Elements lie in a literal as they do in memory.
+            // Literals have the layout of memory.
             [Attr::Literal(literal)] if !literal.is_splat() => {
                 self.constants.extend_from_slice(literal.bytes);
             }
@@ -181,11 +181,11 @@ impl Layout {
         Ok(())
     }
 
-    /// Adds the elements of a constant.
+    /// Appends the elements of a constant.
     ///
     /// # Errors
     ///
-    /// A constant that is too large.
+    /// The constant is too large.
     fn evaluate_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
         let eval = g.def(op).eval.expect("a constant has a value");
         let dims = mind_ir::eval::DimEnv::default();
@@ -200,7 +200,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Places the results of a kernel: at the module's offsets in the workspace, or in bound memory if the op runs once and
+    /// Assigns the results of a kernel: to the module's workspace offsets, or to bound memory if the op runs once and
     /// runs read the result.
     fn place_results(
         &mut self,
@@ -222,7 +222,7 @@ impl Layout {
             } else if let Some(packed) = packed {
                 self.reserve(packed)
             } else if pack.is_some() && folded.source(g, g.operands(op)[0]).is_some() {
-                // Panels of halves: `bytes` counts whole accumulators.
+                // These panels have 16-bit elements, while `bytes` counts 32-bit accumulators.
                 self.reserve(bytes / 2)
             } else if let Some(at) = self.fixed.temporary(value) {
                 region(Base::Workspace, at, bytes)
@@ -237,14 +237,15 @@ impl Layout {
         }
     }
 
-    /// Reserves `bytes` of what is made once.
+    /// Reserves `bytes` of bound memory.
     fn reserve(&mut self, bytes: u64) -> Region {
         let offset = self.bound_end.next_multiple_of(ALIGNMENT);
         self.bound_end = offset + bytes;
         region(Base::Bound, offset, bytes)
     }
 
-    /// Whether a weight is there in every run, where the widest loads of it cross no cache line.
+    /// Returns whether runs can read a weight directly: it is valid in every run and aligned, so that vector loads do
+    /// not cross cache lines.
     fn stays(&self, index: u32, weights: Weights) -> bool {
         let own = (index as usize).checked_sub(self.first_literal);
         own.is_some_and(|at| {
@@ -256,7 +257,7 @@ impl Layout {
         })
     }
 
-    /// Gives the weights that calls read as they are a place that outlives their binding.
+    /// Assigns bound memory to weights that calls read directly, because they outlive their binding there.
     fn keep_weights(&mut self, g: &Graph, weights: Weights) {
         for op in g.ops(g.body()) {
             if !is_kernel(g, op) || self.is_fixed(op) {
@@ -281,7 +282,7 @@ fn is_param(g: &Graph, op: OpId) -> bool {
     g.view::<Input>(op).is_some_and(|input| input.param(g))
 }
 
-/// Bytes of the literals of a module that are laid out together, each with the gap behind it.
+/// Returns the bytes of a module's literals that are stored together, including padding.
 fn literal_bytes(g: &Graph, weights: Weights) -> usize {
     let literals = g
         .ops(g.body())

@@ -1,4 +1,4 @@
-//! What kernels are made of, for people to read.
+//! Readable listings of kernels.
 
 use mind_ir::graph::Graph;
 
@@ -13,24 +13,24 @@ use mind_vir::target::TargetInfo;
 /// A kernel as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelListing {
-    /// The op that it was made for first.
+    /// The op that first needed it.
     pub op: &'static str,
     /// Its function in vector IR.
     pub vector_ir: String,
-    /// Its instructions, one a line with its offset; empty if they are not x86-64's.
+    /// Its disassembly, an instruction per line with its offset; empty for other architectures than x86-64.
     pub assembly: String,
-    /// The size of its code, constants included.
+    /// Bytes of its code, including constants.
     pub bytes: usize,
 }
 
-/// The kernels of a verified module at loops level, in the order in which they are first called; then those of the regions of
-/// control flow.
+/// Returns the kernels of a verified module at loops level in the order of their first calls, followed by those of
+/// control-flow regions.
 ///
-/// `target` need not be this machine.
+/// `target` may be another machine than this one.
 ///
 /// # Errors
 ///
-/// An op without a kernel, places that clash, a kernel that the target cannot run.
+/// An op has no kernel; buffers overlap; the target cannot run a kernel.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let builder = build::build(

@@ -1,27 +1,26 @@
-//! Memory for weights, workspaces and constants.
+//! Memory of weights, workspaces and constants.
 
 use std::ptr::NonNull;
 
 use super::error::RunError;
 use mind_vir::guarded::{Edge, Guarded};
 
-/// Alignment of every block, in bytes: a cache line, and the widest vector.
+/// Alignment of blocks in bytes: a cache line, and the widest vector.
 pub(super) const ALIGN: usize = 64;
 
-/// A block of zeroed memory that begins at a multiple of 64 bytes and ends, to less than as many, at a page that
-/// nobody may touch.
+/// A zeroed block of memory, aligned to 64 bytes. Less than 64 bytes after its end there is an inaccessible guard page.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// None of nothing.
+    /// `None` if the block is empty.
     memory: Option<Guarded>,
 }
 
 impl Block {
-    /// A block of `bytes` bytes.
+    /// Allocates a block of `bytes` zeros.
     ///
     /// # Errors
     ///
-    /// The system gives no memory.
+    /// The allocation failed.
     pub(super) fn new(bytes: usize) -> Result<Block, RunError> {
         if bytes == 0 {
             return Ok(Block { memory: None });
@@ -34,18 +33,18 @@ impl Block {
         }
     }
 
-    /// A block that holds `contents`.
+    /// Allocates a copy of `contents`.
     ///
     /// # Errors
     ///
-    /// The system gives no memory.
+    /// The allocation failed.
     pub(super) fn of(contents: &[u8]) -> Result<Block, RunError> {
         let mut block = Block::new(contents.len())?;
         block.bytes_mut().copy_from_slice(contents);
         Ok(block)
     }
 
-    /// Its bytes.
+    /// Returns the bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.memory {
             Some(memory) => memory.bytes(),
@@ -53,7 +52,7 @@ impl Block {
         }
     }
 
-    /// Its bytes, to be written.
+    /// Returns the mutable bytes.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.memory {
             Some(memory) => memory.bytes_mut(),
@@ -61,7 +60,7 @@ impl Block {
         }
     }
 
-    /// Where it begins.
+    /// Returns the start address.
     pub(super) fn start(&self) -> *mut u8 {
         match &self.memory {
             Some(memory) => memory.start(),
@@ -71,12 +70,12 @@ impl Block {
 }
 
 impl PartialEq for Block {
-    /// Whether both hold the same bytes, which nobody may be writing.
+    /// Returns whether both blocks have the same bytes. Nothing may write to them concurrently.
     fn eq(&self, other: &Block) -> bool {
         self.bytes() == other.bytes()
     }
 }
 
-/// Something aligned as blocks are.
+/// A type with the alignment of blocks, for dangling pointers.
 #[repr(align(64))]
 struct Aligned;

@@ -1,10 +1,10 @@
-//! Modules at loops level as programs: kernels, and the steps that call them.
+//! Programs of modules at loops level: kernels, and the steps that call them.
 //!
-//! - [`Program::compile`] makes one, for a target and a number of threads.
-//! - [`BoundProgram::new`] gives it its weights, which are packed then.
-//! - [`BoundProgram::run`] runs it on the caller's arrays, where they are.
-//! - [`emit_c`] writes one as C, `emit_object` as an object file, and [`listings`] shows its kernels.
-//! - [`check_accesses`] proves that its kernels stay in the memory that they declare.
+//! - [`Program::compile`] compiles a module for a target and a thread pool.
+//! - [`BoundProgram::new`] binds weights, which are packed once.
+//! - [`BoundProgram::run`] runs a program directly on the caller's arrays.
+//! - [`emit_c`] emits C, `emit_object` object files, and [`listings`] shows the kernels.
+//! - [`check_accesses`] checks that kernels stay in the memory that they declare.
 
 mod assembly;
 mod binding;

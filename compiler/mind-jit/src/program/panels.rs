@@ -1,12 +1,12 @@
-//! The choice of the panels that weights are packed into.
+//! Choice of panel widths for packed weights.
 
-/// How the panels that weights are packed into are chosen.
+/// How the panel widths of weights are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PanelChoice {
-    /// The best ones for the product that reads them.
+    /// The best panels for the product that reads them.
     #[default]
     Best,
-    /// The same ones whatever the rows of the product, with elements as they are stored, so that programs for
-    /// several numbers of rows can [share](super::BoundProgram::sharing) them.
+    /// The same panels for any number of rows, with elements in their stored dtype, so that programs for several
+    /// numbers of rows can [share](super::BoundProgram::sharing) them.
     Shared,
 }

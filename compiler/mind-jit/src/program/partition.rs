@@ -1,21 +1,22 @@
-//! How the tasks of a call are divided among threads.
+//! Partition of a call's tasks among threads.
 
 use mind_vir::program::Axis;
 use smallvec::SmallVec;
 
 use crate::pool::share;
 
-/// From this work on, in about nanoseconds of one thread, a call is divided among threads: to begin and end that takes a
-/// microsecond or two, and the next call reads what others wrote from their caches.
+/// Minimal work, in nanoseconds of one thread, of a call that runs in parallel, because starting and finishing one
+/// takes a microsecond or two, and the next call then reads the results from the caches of other cores.
 const WORTH_DIVIDING: u64 = 8_000;
 
-/// What each thread adds to the time of a call that is divided, in nanoseconds: it reads what the caller publishes, and
-/// the caller waits for its report.
+/// The overhead of each thread of a parallel call in nanoseconds: it reads the published call, and the caller waits for
+/// it to finish.
 pub(super) const PER_THREAD: u64 = 100;
 
-/// The number of threads, of those that there are, which a call of this cost is divided among.
+/// Returns the number of threads, at most `threads`, that minimises the time of a call of this cost.
 ///
-/// With `t` threads it takes `cost / t + PER_THREAD * t`, which is least at the square root of `cost / PER_THREAD`.
+/// With `t` threads a call takes `cost / t + PER_THREAD * t`, which is minimal at the square root of `cost /
+/// PER_THREAD`.
 pub(super) fn useful_threads(cost: u64, threads: usize) -> usize {
     if cost < WORTH_DIVIDING {
         return 1;
@@ -24,7 +25,7 @@ pub(super) fn useful_threads(cost: u64, threads: usize) -> usize {
     threads.min(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// The tasks of a call, numbered: for each dimension the number of parts it is cut into.
+/// The numbered tasks of a call: the number of parts of each dimension of the grid.
 #[derive(Debug)]
 pub(super) struct Partition<'g> {
     grid: &'g [Axis],
@@ -32,7 +33,8 @@ pub(super) struct Partition<'g> {
 }
 
 impl Partition<'_> {
-    /// The tasks of `grid` for `threads` threads: as few as make the longest share of a thread short.
+    /// Splits `grid` into tasks for `threads` threads: the smallest number of tasks for which the longest share of a
+    /// thread is short.
     pub(super) fn new(grid: &[Axis], threads: usize) -> Partition<'_> {
         let mut parts: SmallVec<[usize; 4]> = grid
             .iter()
@@ -48,12 +50,12 @@ impl Partition<'_> {
         Partition { grid, parts }
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub(super) fn tasks(&self) -> usize {
         self.parts.iter().product()
     }
 
-    /// The part of the work that the thread with the most of it does when `threads` divide the tasks, from 0 to 1.
+    /// Returns the largest fraction of the work that a thread gets if `threads` share the tasks, from 0 to 1.
     pub(super) fn longest_share(&self, threads: usize) -> f64 {
         let tasks = self.tasks();
         let threads = threads.min(tasks);
@@ -101,10 +103,12 @@ impl Partition<'_> {
     }
 }
 
-/// Cuts the two ranges with the most units so that the longest share of a thread is short. There are `tasks` tasks before.
+/// Splits the two ranges with the most units so that the longest share of a thread is short. There are `tasks` tasks
+/// before.
 ///
-/// Of ranges with units enough the longer one is cut first: the threads of a product then share the smaller operand. Of equal ones it
-/// is the last, the columns of a product: each thread reads panels that it packed itself.
+/// Among ranges with enough units the longer one is split first, so that the threads of a product share the smaller
+/// operand. Among equal ones it is the last, the columns of a product, so that each thread reads panels that it packed
+/// itself.
 fn cut(grid: &[Axis], threads: usize, tasks: usize, parts: &mut [usize]) {
     let ranges = grid
         .iter()
@@ -119,7 +123,7 @@ fn cut(grid: &[Axis], threads: usize, tasks: usize, parts: &mut [usize]) {
     });
     let units = |place: usize| ranges.get(place).map_or(1, |&(.., units)| units);
     let (first, second) = (units(0), units(1));
-    // Units in the longest share, then tasks.
+    // Minimises the units of the longest share, then the number of tasks.
     let mut least = (usize::MAX, usize::MAX);
     let mut best = (1, 1);
     for rows in (1..=threads.min(first)).rev() {
@@ -197,17 +201,17 @@ mod tests {
             extent: units * 8,
             grain: 8,
         };
-        // Tasks, and how many thousandths of the work the longest share is.
+        // Returns the number of tasks, and the longest share in thousandths of the work.
         let longest = |grid: &[Axis], threads| {
             let partition = Partition::new(grid, threads);
             let share = partition.longest_share(threads) * 1e3;
             (partition.tasks(), share.round() as u32)
         };
-        // Rows alone would be two units or more for each of six threads, and nothing for the others.
+        // Splitting only rows would give six threads a unit each, and the others none.
         assert_eq!(longest(&[range(6), range(4)], 12), (12, 83));
-        // 43 of 2752 units for each thread, which is as even as it gets.
+        // 43 of 2752 units per thread is perfectly balanced.
         assert_eq!(longest(&[range(86), range(32)], 64), (64, 16));
-        // Each of three indices in two parts: a thread has three of the six halves.
+        // Each of three indices is split in two, and a thread gets three of the six halves.
         assert_eq!(longest(&[Axis::Each(3), range(10)], 2), (6, 500));
         assert_eq!(longest(&[Axis::Each(14), range(64)], 4), (28, 250));
     }

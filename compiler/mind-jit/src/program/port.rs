@@ -1,22 +1,22 @@
-//! What goes into a program and comes out.
+//! Inputs, weights and outputs of programs.
 
 use mind_ir::types::{DType, QuantFormat};
 
 /// An input, weight or output of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
-    /// Its name; of an output without one the number of its value, as in `%3`.
+    /// The name. An output without a name has the number of its value, for example `%3`.
     pub name: String,
-    /// Type of an element.
+    /// The dtype of its elements.
     pub dtype: DType,
-    /// Extents, outermost first.
+    /// The extents, outermost first.
     pub shape: Vec<usize>,
-    /// The format that its rows are given in, where that is not the dtype's.
+    /// The quantised format of its rows; `None` if elements have the dtype's format.
     pub format: Option<QuantFormat>,
 }
 
 impl Port {
-    /// The bytes of all elements, row-major without gaps.
+    /// Returns the bytes of all elements, dense and row-major.
     pub fn bytes(&self) -> usize {
         let elements = self.shape.iter().product::<usize>();
         match self.format {

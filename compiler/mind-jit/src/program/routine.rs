@@ -1,4 +1,4 @@
-//! Ops without a kernel, whose `eval` a program calls.
+//! Routines: ops without a kernel, which a program runs through their `eval`.
 
 use mind_diag::Span;
 use mind_ir::eval::{DimEnv, EvalCx, EvalError, can_allocate};
@@ -13,25 +13,25 @@ use super::error::RunError;
 use super::in_place::InPlace;
 use crate::pool::Pool;
 
-/// The type of an array that a routine reads or writes.
+/// The type of an operand or a result of a routine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Array {
     dtype: DType,
     shape: Vec<usize>,
 }
 
-/// A `loops.evaluate`, in a module of its own.
+/// A `loops.evaluate` in a module of its own.
 #[derive(Clone)]
 pub(super) struct Routine {
     graph: Graph,
     op: OpId,
     operands: Vec<Array>,
     results: Vec<Array>,
-    /// How it is computed without copies of its operands.
+    /// The in-place computation, if it does not need copies of its operands.
     in_place: Option<InPlace>,
     /// The op without a kernel, for messages.
     pub(super) name: &'static str,
-    /// Where it stands in the source.
+    /// Its source location.
     pub(super) span: Span,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Routine {
     }
 }
 
-/// The only op of a body that hands it all operands in order and yields its results.
+/// Returns the only op of a body, if it reads all arguments in order and its results are yielded.
 pub(super) fn sole(g: &Graph, body: BlockId) -> Option<OpId> {
     let mut ops = g.ops(body);
     let (inner, end) = (ops.next()?, ops.next()?);
@@ -56,7 +56,7 @@ pub(super) fn sole(g: &Graph, body: BlockId) -> Option<OpId> {
 }
 
 impl Routine {
-    /// The routine of `op`, whose extents are known.
+    /// Returns the routine of `op`, whose extents are known.
     pub(super) fn new(g: &Graph, op: OpId) -> Routine {
         let array = |value: ValueId| Array {
             dtype: g.ty(value).dtype,
@@ -91,18 +91,18 @@ impl Routine {
         }
     }
 
-    /// Writes the results of the op on `operands` to `results`, none of which is one of them, where they can be computed without
-    /// copies; returns whether they are there.
+    /// Computes the results of the op from `operands` in place. `results` must not overlap with `operands`. Returns
+    /// `false` if the op must be evaluated instead.
     pub(super) fn write(&self, pool: &Pool, operands: &[&[u8]], results: &mut [&mut [u8]]) -> bool {
         let own = self.in_place.as_ref();
         own.is_some_and(|own| own.run(pool, operands, results))
     }
 
-    /// The results of the op on `operands`, each the bytes of the elements row-major.
+    /// Returns the results of the op for `operands`, which are row-major elements.
     ///
     /// # Errors
     ///
-    /// What the op finds wrong with its operands, or no memory.
+    /// The op rejects its operands; out of memory.
     pub(super) fn call(&self, operands: &[&[u8]]) -> Result<SmallVec<[Tensor; 1]>, RunError> {
         let refused = |error: EvalError| {
             let (op, error) = error.innermost(self.op);
@@ -139,7 +139,7 @@ impl Routine {
         };
         assert!(
             results.len() == self.results.len() && results.iter().zip(&self.results).all(fits),
-            "{} does not give what its shape rule says",
+            "{} returned results that do not match its shape rule",
             self.name
         );
         Ok(results)

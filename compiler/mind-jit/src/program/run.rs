@@ -1,4 +1,4 @@
-//! Running the steps of a program.
+//! Execution of a program's steps.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,9 +23,9 @@ use mind_vir::program::{Base, Call, Evaluate, Gather, IndexType, Region, Step, T
 pub(super) struct Memory<'m> {
     pub(super) inputs: &'m [*const u8],
     pub(super) outputs: &'m [*mut u8],
-    /// The weights that are given, while they are bound.
+    /// The caller's weights, which are valid only while they are bound.
     pub(super) params: &'m [*const u8],
-    /// Those that the program brings, and the number of the first one.
+    /// Large constants, which are numbered after the weights.
     pub(super) literals: &'m [Bytes],
     pub(super) first_literal: usize,
     pub(super) constants: *const u8,
@@ -33,20 +33,20 @@ pub(super) struct Memory<'m> {
     pub(super) workspace: *mut u8,
     /// The scratch memory of the first thread.
     pub(super) scratch: *mut u8,
-    /// Bytes from that of one thread to that of the next.
+    /// Bytes between the scratch memories of consecutive threads.
     pub(super) scratch_stride: usize,
 }
 
-// SAFETY: tasks of one step write disjoint parts of the memory and read what no other task writes.
+// SAFETY: tasks of one step write disjoint parts of the memory and do not read parts that other tasks write.
 unsafe impl Sync for Memory<'_> {}
 
 impl Memory<'_> {
-    /// The scratch memory of a thread.
+    /// Returns the scratch memory of a thread.
     fn scratch(&self, thread: usize) -> u64 {
         self.scratch.wrapping_add(thread * self.scratch_stride) as u64
     }
 
-    /// The address of the first byte of `region`.
+    /// Returns the address of the first byte of `region`.
     pub(super) fn address(&self, region: Region) -> *mut u8 {
         let base = match region.base {
             Base::Input(index) => self.inputs[index as usize].cast_mut(),
@@ -63,7 +63,7 @@ impl Memory<'_> {
     }
 }
 
-/// What steps call.
+/// The kernels, routines and regions that steps call.
 #[derive(Clone, Copy)]
 pub(super) struct Code<'p> {
     kernels: &'p [CompiledKernel],
@@ -73,7 +73,7 @@ pub(super) struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    /// What the steps that bind weights call, which nothing measures.
+    /// Returns the code for the steps that bind weights, which are not profiled.
     pub(super) fn of_binding(program: &'p Program) -> Code<'p> {
         Code {
             profile: None,
@@ -81,7 +81,7 @@ impl<'p> Code<'p> {
         }
     }
 
-    /// The code of a program, of whose regions `bound` are bound.
+    /// Returns the code of a program with the bound regions `bound`.
     pub(super) fn of(program: &'p Program, bound: &'p [Option<BoundRegion>]) -> Code<'p> {
         Code {
             kernels: &program.kernels,
@@ -100,13 +100,13 @@ impl<'p> Code<'p> {
 ///
 /// # Errors
 ///
-/// The first step that finds an integer division without result, an index out of bounds, or that an op without a
-/// kernel refuses its operands; a caller that stopped the run.
+/// The error of the first failing step: an integer division by 0 or of the smallest integer by -1, an index out of
+/// bounds, or an op without a kernel that rejects its operands; the run was interrupted.
 ///
 /// # Safety
 ///
-/// The memory must be as large as the program that the steps belong to says, and nothing else may write it,
-/// or read what the steps write, before this returns.
+/// The memory must have the sizes that the program of the steps declares. Until this returns, nothing else may write to
+/// it, or read memory that the steps write.
 pub(super) unsafe fn run(
     steps: &[Step],
     code: Code<'_>,
@@ -118,7 +118,7 @@ pub(super) unsafe fn run(
             return Err(RunError::Interrupted);
         }
         let started = code.profile.map(|profile| (profile, Instant::now()));
-        // SAFETY: the caller answers for the memory.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match step {
                 Step::Call(call) => run_call(call, &code.kernels[call.kernel], pool, memory)?,
@@ -155,7 +155,7 @@ unsafe fn run_call(
             .iter()
             .map(|&region| memory.address(region) as u64),
     );
-    // The thread of the caller sees an interruption, and the others see this.
+    // Only the caller's thread polls for an interruption; the other threads see this flag.
     let is_stopped = AtomicBool::new(false);
     let run_share = |thread: usize, tasks: Range<usize>| {
         let mut args = pointers.clone();
@@ -171,7 +171,7 @@ unsafe fn run_call(
             if call.has_scratch {
                 args.push(memory.scratch(thread));
             }
-            // SAFETY: the program was compiled for memory of this layout, and tasks do not meet.
+            // SAFETY: the program was compiled for memory of this layout, and the accesses of tasks do not overlap.
             status = status.with(unsafe { kernel.call(&args) });
         }
         status
@@ -206,7 +206,7 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
     let indices = memory.address(gather.indices).cast_const();
     let [data, result] = [gather.data, gather.result].map(|region| memory.address(region));
     let index = |at: usize| match gather.index_dtype {
-        // SAFETY: there are `count` indices of this dtype, at any alignment.
+        // SAFETY: there are `count` indices of this dtype, possibly unaligned.
         IndexType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),
         // SAFETY: as above.
         IndexType::I64 => unsafe { indices.cast::<i64>().add(at).read_unaligned() },
@@ -226,14 +226,14 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
         for at in 0..gather.count {
             let from = (group * gather.extent + index(at) as usize) * gather.slice;
             let to = (group * gather.count + at) * gather.slice;
-            // SAFETY: the index was checked; both ranges lie in their arrays, which do not overlap.
+            // SAFETY: the index was checked, and both ranges are inside their arrays, which do not overlap.
             unsafe { std::ptr::copy_nonoverlapping(data.add(from), result.add(to), gather.slice) };
         }
     }
     Ok(())
 }
 
-/// The bytes that a thread copies at a time.
+/// Bytes that a thread copies at a time.
 const PIECE: usize = 1 << 16;
 
 /// # Safety
@@ -245,7 +245,7 @@ unsafe fn run_transfer(copy: &Transfer, pool: &Pool, memory: Memory<'_>) {
         let start = piece * PIECE;
         let [from, to] =
             [copy.from, copy.to].map(|region| memory.address(region).wrapping_add(start));
-        // SAFETY: both have these bytes and do not overlap, and no two pieces do.
+        // SAFETY: both regions have these bytes and do not overlap, nor do the pieces.
         unsafe { std::ptr::copy_nonoverlapping(from, to, PIECE.min(bytes - start)) };
     });
 }
@@ -260,7 +260,7 @@ unsafe fn run_routine(
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
     let read = |region: &Region| {
-        // SAFETY: the region is in memory of that size, which nothing writes until the routine returns.
+        // SAFETY: the region is inside memory that is not written until the routine returns.
         unsafe { std::slice::from_raw_parts(memory.address(*region).cast_const(), region.bytes) }
     };
     let operands: SmallVec<[&[u8]; 4]> = call.operands.iter().map(read).collect();
@@ -279,8 +279,8 @@ unsafe fn run_routine(
     });
     if are_apart {
         let results = own.iter().map(|&(start, bytes)| {
-            // SAFETY: the region is in memory of that size, and neither an operand of the routine nor another result; the
-            // routine alone reads it until it returns.
+            // SAFETY: the region is inside its memory and overlaps with neither an operand nor another result, and only
+            // the routine reads it until it returns.
             unsafe { std::slice::from_raw_parts_mut(start, bytes) }
         });
         let mut results: SmallVec<[&mut [u8]; 2]> = results.collect();
@@ -292,7 +292,7 @@ unsafe fn run_routine(
     for (tensor, region) in results.iter().zip(&call.results) {
         let bytes = tensor.buffer().as_bytes();
         assert_eq!(bytes.len(), region.bytes, "a result of `{}`", call.op);
-        // SAFETY: the region has these bytes, and what is read of it was copied before.
+        // SAFETY: the region has these bytes, and the operands were copied before.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.address(*region), bytes.len());
         }

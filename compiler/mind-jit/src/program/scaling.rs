@@ -1,33 +1,33 @@
-//! What a program takes on a number of threads, by its schedule alone.
+//! Simulation of a program on a number of threads.
 
 use mind_vir::program::Step;
 
 use super::compiled::Program;
 use super::partition::{PER_THREAD, Partition, useful_threads};
 
-/// A run of a program on a number of threads, simulated.
+/// A simulated run of a program on a number of threads.
 ///
-/// Times are those of the cost model, in about nanoseconds. Memory is as fast for all threads as for one, so that the
-/// time is a lower bound where a kernel waits for memory. Copies between results take no time.
+/// Times are those of the cost model, in nanoseconds. Memory bandwidth is assumed to scale with threads, so that the
+/// time is a lower bound for bandwidth-bound kernels. Copies between results take no time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Simulated {
-    /// From the start of the first call to the end of the last one.
+    /// Time from the start of the first call to the end of the last one.
     pub time: f64,
-    /// The part of it that threads take to start and to be waited for.
+    /// The part of it that is spent on starting threads and waiting for them.
     pub barriers: f64,
-    /// The time that one thread takes.
+    /// The time on one thread.
     pub alone: f64,
-    /// Calls of kernels.
+    /// Number of kernel calls.
     pub calls: usize,
-    /// Those that are divided.
+    /// Number of parallel calls.
     pub divided: usize,
-    /// Tasks of all calls.
+    /// Number of tasks of all calls.
     pub tasks: usize,
 }
 
 impl Program {
-    /// What a run takes on `threads` threads: each call as long as its longest share, and for each thread what it adds.
-    /// `None` if there are steps whose time only running tells: control flow, ops without a kernel.
+    /// Simulates a run on `threads` threads: each call takes as long as its longest share, plus the overhead of its
+    /// threads. Returns `None` if the time of a step is data-dependent: control flow, or ops without a kernel.
     pub fn simulate(&self, threads: usize) -> Option<Simulated> {
         let mut run = Simulated::default();
         for step in &self.steps {

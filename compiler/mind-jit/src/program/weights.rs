@@ -1,26 +1,26 @@
-//! How long weights and large constants stay where they are.
+//! Lifetimes of weights and large constants.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::{Graph, OpId};
 
-/// How long weights stay where a program is given them, and where its large constants are.
+/// How long the weights of a program stay valid, and where its large constants are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Weights {
-    /// Weights stay for every run. Constants are one block.
+    /// Weights are valid in every run. Constants are one block.
     Stay,
-    /// Weights stay while they are bound: those that runs read as they are, are copied then. Constants are one block.
+    /// Weights are valid only while they are bound; those that runs read directly are copied. Constants are one block.
     Copied,
-    /// As `Copied`, and large constants are weights that the program brings, where the module has them.
+    /// As `Copied`, but large constants are bound as weights and stay in the memory of the module.
     Shared,
-    /// As `Shared`, and those constants stay for every run, aligned as widely as vectors.
+    /// As `Shared`, but those constants are valid in every run, with the alignment of vectors.
     Embedded,
 }
 
-/// The least size in bytes of a constant with a separate array.
+/// The minimal size in bytes of a constant with an array of its own.
 const LARGE: usize = 1 << 12;
 
 impl Weights {
-    /// The elements of the constant that `op` makes, if they stay where the module has them.
+    /// Returns the elements of the constant `op`, if it is bound as a weight.
     pub(super) fn shared(self, g: &Graph, op: OpId) -> Option<&Literal<'_>> {
         match (self, g.attrs(op)) {
             (Weights::Shared | Weights::Embedded, [Attr::Literal(literal)]) => {

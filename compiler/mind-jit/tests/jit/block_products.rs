@@ -1,4 +1,4 @@
-//! Products of integers by panels of blocks, against exact sums of the integers of the blocks.
+//! Integer products with block-quantised panels, against exact integer sums.
 
 use mind_core::eval::blocks::Block;
 use mind_ir::tensor::Buffer;
@@ -80,7 +80,7 @@ fn check(p: &BlockProduct, target: &TargetInfo, random: &mut Random) {
     ];
     let (_, buffers) = harness::check(&codes[1], &packer, &inputs);
     let panels = Input::elements(&buffers[1]);
-    // The largest integers of both signs are frequent: no sum of pairs may be cut.
+    // Extreme integers of both signs are frequent, because sums of pairs must not saturate.
     let integer = |random: &mut Random| match random.below(4) {
         0 => 0x80,
         1 => 0x7f,
@@ -114,7 +114,7 @@ fn every_format_and_method_gives_the_bits_of_exact_sums() {
     for target in harness::targets() {
         let lanes = target.lanes(32) as usize;
         for &format in QuantFormat::ALL {
-            // One row, a few, and tiles of many with rows left over.
+            // One row, a few rows, and full tiles with an edge tile.
             for (m, n) in [(1, 21), (3, 9), (9, 20)] {
                 let k = if m == 1 {
                     format.elements().max(64)
@@ -142,7 +142,7 @@ fn parts_in_matrix_registers_give_the_bits_of_exact_sums() {
     for target in harness::targets_with_amx() {
         let mut in_matrices = 0;
         for &format in QuantFormat::ALL {
-            // Tiles with rows and columns left over, and parts that are and are not multiplied together.
+            // Edge tiles in rows and columns, and tasks with and without parallel parts.
             for (m, n, parts) in [(32, 32, 1usize), (37, 20, 5), (49, 65, 4)] {
                 let k = (32 * parts).next_multiple_of(format.elements());
                 let panels = QuantPanels { width: 32, format };
@@ -172,7 +172,7 @@ fn integers_and_scales_of_blocks_are_those_of_the_numbers() {
                     None => block.scale * product as f32,
                 }
             };
-            // Zeros of both signs count as the same.
+            // Zeros of both signs are equal.
             let found = (0..format.elements()).map(|at| number(at) + 0.0);
             let found = Buffer::F32(found.collect::<Vec<f32>>().into());
             let expected = decoded(format, bytes).into_iter().map(|x| x + 0.0);

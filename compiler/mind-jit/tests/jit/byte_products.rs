@@ -1,32 +1,32 @@
-//! Products of matrices of bytes in memory, in matrix registers and in the interpreter.
+//! Products of byte matrices in memory, on AMX tiles and in the interpreter.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_vir::disassemble;
-use mind_vir::ir::{Addr, ByteProduct, Function, IndexOp, Lane, LoopKind, Rows, Signature};
+use mind_vir::ir::{Addr, ByteProduct, Function, IndexOp, Lane, LoopKind, Signature, WordRows};
 use mind_vir::kernel::assemble;
 use mind_vir::target::Isa;
 
 use crate::harness::{self, Input};
 use crate::samples::Random;
 
-/// A product to test, and bytes between the end of a row and the next one of each matrix.
+/// A product to test, with the gap in bytes between rows of each matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Rows, columns, words.
+    /// Rows, columns and words.
     pub extents: [u32; 3],
     pub signs: [bool; 2],
     pub gaps: [u32; 3],
 }
 
 impl Case {
-    /// Bytes of a row of the result and of both matrices, and how many rows there are.
+    /// Returns the bytes of a row and the number of rows, for the result and both operands.
     fn rows(&self) -> [(u32, u32); 3] {
         let [rows, columns, words] = self.extents;
         [(4 * columns, rows), (4 * words, rows), (4 * columns, words)]
     }
 
-    /// Bytes of each matrix, without those after the last row.
+    /// Returns the bytes of each matrix, without the gap after the last row.
     fn bytes(&self) -> [usize; 3] {
         let mut bytes = [0; 3];
         for (at, (row, count)) in self.rows().into_iter().enumerate() {
@@ -40,7 +40,7 @@ impl Case {
         let bytes = self.bytes();
         let starts = bytes.map(|bytes| signature.buffer(bytes));
         let mut b = signature.body();
-        let [to, lhs, rhs] = std::array::from_fn(|at| Rows {
+        let [to, lhs, rhs] = std::array::from_fn(|at| WordRows {
             start: Addr::at(starts[at]),
             stride: self.rows()[at].0 + self.gaps[at],
         });
@@ -57,7 +57,7 @@ impl Case {
         b.finish()
     }
 
-    /// A result that holds anything, and matrices of bytes, half of them as far from zero as bytes are.
+    /// Returns an arbitrary result and random operands, half of whose bytes are extreme.
     pub fn inputs(&self, random: &mut Random) -> [Input; 3] {
         let mut byte = || match random.below(2) {
             0 => random.pick(&[0x00, 0x01, 0x7f, 0x80, 0xff]),
@@ -68,7 +68,7 @@ impl Case {
         bytes.map(|bytes| Input::Elements(DType::U8, bytes))
     }
 
-    /// What is in the place of the result, by the definition.
+    /// Returns the result by the definition.
     fn reference(&self, inputs: &[Input; 3]) -> Vec<u8> {
         let [to, lhs, rhs] = inputs.each_ref().map(|input| match input {
             Input::Elements(_, bytes) => bytes,
@@ -167,14 +167,14 @@ fn sums_that_32_bits_do_not_hold_wrap() {
     }
 }
 
-/// In two rounds each, products of two shapes, of one, and of two again.
+/// Returns a loop of two rounds, each with products of two shapes, of one, and of two again.
 fn in_loops() -> (Function, [Input; 3]) {
     const ROUND: i64 = 20 * 64;
     let mut signature = Signature::new("byte_products", 16);
     let sizes = [6 * ROUND as usize, ROUND as usize, 16 * 64];
     let [to, lhs, rhs] = sizes.map(|bytes| signature.buffer(bytes));
     let mut b = signature.body();
-    let lying = |start: Addr| Rows { start, stride: 64 };
+    let word_rows = |start: Addr| WordRows { start, stride: 64 };
     for (first, row_counts) in [(0, &[16, 4][..]), (2, &[9]), (4, &[9, 11])] {
         let bounds = (b.index(first), b.index(first + 2));
         b.repeat(LoopKind::Whole, bounds, 1, &[], |b, round| {
@@ -184,9 +184,9 @@ fn in_loops() -> (Function, [Input; 3]) {
             let mut below = 0;
             for &rows in row_counts {
                 b.byte_product(ByteProduct {
-                    to: lying(Addr::at(start).plus(64 * below)),
-                    lhs: lying(Addr::at(lhs).plus(64 * below)),
-                    rhs: lying(Addr::at(rhs)),
+                    to: word_rows(Addr::at(start).plus(64 * below)),
+                    lhs: word_rows(Addr::at(lhs).plus(64 * below)),
+                    rhs: word_rows(Addr::at(rhs)),
                     rows,
                     columns: 16,
                     words: 16,
@@ -215,7 +215,7 @@ fn registers_have_the_shape_of_each_product_in_and_behind_loops() {
     }
 }
 
-/// How often each word is in a text.
+/// Returns how often each word occurs in a text.
 fn counts<const N: usize>(text: &str, words: [&str; N]) -> [usize; N] {
     words.map(|word| text.matches(word).count())
 }
@@ -242,7 +242,8 @@ fn code_multiplies_in_matrix_registers_and_releases_them() {
         let code = assemble(&case.function(), &target).expect("it assembles");
         counts(&disassemble(&code), instructions)
     };
-    // Each part of a matrix is loaded once a step; one of four is loaded twice if a shorter step needs separate registers.
+    // Each part of a matrix is loaded once per step; one of four is loaded twice if a shorter step needs separate
+    // registers.
     assert_eq!(listed(16), [1, 4, 4, 4, 4, 1]);
     assert_eq!(listed(7), [1, 4, 4, 4, 4, 1]);
     assert_eq!(listed(23), [1, 4, 10, 8, 4, 1]);
@@ -259,7 +260,7 @@ fn registers_are_configured_before_loops_whose_products_have_one_shape() {
         let bounds = (b.index(0), b.index(5));
         b.repeat(LoopKind::Whole, bounds, 1, &[], |b, _| {
             for &rows in rows {
-                let [to, lhs, rhs] = [to, lhs, rhs].map(|start| Rows {
+                let [to, lhs, rhs] = [to, lhs, rhs].map(|start| WordRows {
                     start: Addr::at(start),
                     stride: 64,
                 });
@@ -278,7 +279,7 @@ fn registers_are_configured_before_loops_whose_products_have_one_shape() {
         let target = harness::targets_with_amx()[0];
         disassemble(&assemble(&b.finish(), &target).expect("it assembles"))
     };
-    // The loop is what follows the last aligned jump target.
+    // The loop starts at the last aligned jump target.
     let one = product(&[16, 16]);
     assert_eq!(counts(&one, ["ldtilecfg", "tilerelease"]), [1, 1]);
     let configured = one.find("ldtilecfg").zip(one.find("tilezero"));

@@ -1,4 +1,4 @@
-//! Reductions of columns against what they mean.
+//! Column reductions against the reference.
 
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
@@ -23,7 +23,7 @@ fn function(c: &Columns, target: &TargetInfo) -> Function {
     b.finish()
 }
 
-/// The same with a row for each column.
+/// Returns the equivalent nest with a row per column.
 fn as_rows(c: &Columns) -> Nest {
     let turned = |access: &StridedAccess| {
         let mut outer = access.outer.clone();
@@ -104,14 +104,14 @@ fn check(c: &Columns, random: &mut Random) {
     }
 }
 
-/// Stacks of matrices without gaps, `depth` rows in each.
+/// Returns the access to dense stacks of matrices with `depth` rows.
 fn matrices(dtype: DType, outer: &[usize], depth: usize, inner: usize) -> StridedAccess {
     let mut access = crate::nests::dense(dtype, outer, depth * inner);
     access.outer.push(inner as i64);
     access
 }
 
-/// One value for each column.
+/// Returns the output of one value per column.
 fn results(node: usize, dtype: DType, outer: &[usize], inner: usize) -> Output {
     let mut access = crate::nests::dense(dtype, outer, inner);
     access.outer.push(0);
@@ -201,7 +201,7 @@ fn sums_of_minus_zero_start_from_zero() {
     }
 }
 
-/// The variance of each column of `exp(x + shift)`, a shift for each column.
+/// The variance of each column of `exp(x + shift)`, with a shift per column.
 #[test]
 fn programs_over_columns_reduce_more_than_once() {
     use ScalarFn::*;

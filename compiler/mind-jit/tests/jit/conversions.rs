@@ -1,4 +1,4 @@
-//! Conversions next to the numbers where one dtype ends and another takes a further step.
+//! Conversions of numbers close to the limits and rounding boundaries of dtypes.
 
 use mind_ir::tensor::{Buffer, Element, FloatNum, Num};
 use mind_ir::types::DType;
@@ -25,7 +25,8 @@ fn kernel(from: DType, to: DType, target: &TargetInfo) -> Function {
     b.finish()
 }
 
-/// Powers of two, their sums with smaller ones, and what is next to them, of both signs; those of a size side by side.
+/// Returns powers of two, their sums with smaller ones, and the neighbours of these, of both signs, sorted by
+/// magnitude.
 fn elements(dtype: DType) -> Buffer {
     fn integers<T: Num>() -> Vec<T> {
         let sizes = (0..=64).flat_map(|bit| {
@@ -63,7 +64,7 @@ fn elements(dtype: DType) -> Buffer {
         with_num!(dtype, T => wrapped(integers::<T>()), else wrapped(vec![false, true])))
 }
 
-/// The same elements, small ones beside large ones.
+/// Returns the same elements, with small and large ones interleaved.
 fn shuffled(buffer: &Buffer) -> Buffer {
     let (bytes, size) = (buffer.to_bytes(), buffer.dtype().size());
     let count = buffer.len();
@@ -72,7 +73,7 @@ fn shuffled(buffer: &Buffer) -> Buffer {
     Buffer::from_bytes(buffer.dtype(), &mixed.collect::<Vec<u8>>())
 }
 
-/// Conversions between floats and wide integers for emitted C, each with a call.
+/// Returns conversions between floats and wide integers for emitted C, each with a call.
 pub fn cases() -> Vec<(Function, Vec<Input>)> {
     use DType::{F32, F64, I64, U32, U64};
     let target = TargetInfo::of(Isa::Avx2);

@@ -14,12 +14,12 @@ use crate::samples::{Random, mild};
 
 /// The extents of a convolution.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct ConvShape {
     input: (usize, usize, usize),
     taps: (usize, usize),
     filters: usize,
     strides: (usize, usize),
-    /// Above, before, below and after.
+    /// Top, left, bottom and right.
     padding: [usize; 4],
 }
 
@@ -29,8 +29,8 @@ const fn shape(
     filters: usize,
     strides: (usize, usize),
     padding: [usize; 4],
-) -> Shape {
-    Shape {
+) -> ConvShape {
+    ConvShape {
         input,
         taps,
         filters,
@@ -39,7 +39,7 @@ const fn shape(
     }
 }
 
-const SHAPES: [Shape; 11] = [
+const SHAPES: [ConvShape; 11] = [
     shape((5, 7, 3), (3, 3), 11, (1, 1), [1, 1, 1, 1]),
     shape((6, 9, 2), (2, 3), 17, (2, 3), [0, 1, 1, 2]),
     shape((9, 8, 1), (5, 5), 6, (1, 1), [0; 4]),
@@ -49,16 +49,16 @@ const SHAPES: [Shape; 11] = [
     shape((2, 2, 1), (1, 1), 1, (3, 3), [2, 2, 0, 0]),
     shape((1, 6, 3), (3, 2), 5, (1, 1), [2, 0, 2, 0]),
     shape((1, 37, 2), (1, 3), 19, (1, 1), [0; 4]),
-    // As wide as their windows.
+    // Images that are as wide as the filters.
     shape((39, 1, 3), (3, 1), 18, (1, 1), [1, 0, 1, 0]),
     shape((31, 3, 2), (4, 3), 11, (2, 1), [0; 4]),
 ];
 
-impl Shape {
+impl ConvShape {
     fn output(&self) -> (usize, usize) {
-        let ((height, width, _), [above, before, below, behind]) = (self.input, self.padding);
-        let rows = (height + above + below - self.taps.0) / self.strides.0 + 1;
-        let columns = (width + before + behind - self.taps.1) / self.strides.1 + 1;
+        let ((height, width, _), [top, left, bottom, right]) = (self.input, self.padding);
+        let rows = (height + top + bottom - self.taps.0) / self.strides.0 + 1;
+        let columns = (width + left + right - self.taps.1) / self.strides.1 + 1;
         (rows, columns)
     }
 
@@ -78,7 +78,7 @@ impl Shape {
             rhs: lies,
             schedule: rows,
         }
-        .laid_down();
+        .concatenated_lines();
         c.schedule = c.schedule(target, lies, is_packed);
         if is_packed {
             c.rhs = Rhs::Panels(c.schedule.packed.expect("constants are packed"));
@@ -103,9 +103,9 @@ fn kernel(c: &Conv, lanes: u32) -> Function {
     b.finish()
 }
 
-/// The definition, word for word.
-fn reference(shape: &Shape, input: &Buffer, filter: &Buffer) -> Buffer {
-    fn of<T: Num>(shape: &Shape, input: &[T], filter: &[T]) -> Buffer {
+/// The literal definition.
+fn reference(shape: &ConvShape, input: &Buffer, filter: &Buffer) -> Buffer {
+    fn of<T: Num>(shape: &ConvShape, input: &[T], filter: &[T]) -> Buffer {
         let (height, width, channels) = shape.input;
         let (rows, columns) = shape.output();
         let mut results = Vec::new();
@@ -145,7 +145,7 @@ fn reference(shape: &Shape, input: &Buffer, filter: &Buffer) -> Buffer {
     )
 }
 
-/// The filters as the convolution wants them.
+/// Returns the filters in the layout that the convolution reads.
 fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
     let Rhs::Panels(panels) = c.rhs else {
         return filter;
@@ -161,7 +161,7 @@ fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
     products::packed(&packing, filter, target, lanes)
 }
 
-fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
+fn check(shape: &ConvShape, c: &Conv, target: &TargetInfo, random: &mut Random) {
     let lanes = target.lanes(lower::compute_lane(c.dtype).bits());
     let code = kernel(c, lanes);
     let Some(compiled) = harness::compiled(&code, target.isa) else {
@@ -172,7 +172,7 @@ fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
     let filter = mild(c.dtype, c.terms() * c.filters, random);
     let rhs = packed(c, Input::elements(&filter), target, lanes);
     let (rows, columns) = shape.output();
-    // Two parts each way, where there are two.
+    // Two tasks in each direction, if there are enough positions.
     let (positions, grain) = c.positions();
     let (middle, cut) = (
         positions.div_ceil(2).next_multiple_of(grain).min(positions),
@@ -209,7 +209,7 @@ fn every_shape_follows_the_stated_order() {
 #[test]
 fn images_as_wide_as_their_windows_are_one_line() {
     let target = TargetInfo::of(Isa::Portable);
-    let output = |shape: &Shape| shape.conv(DType::F32, &target, true).output;
+    let output = |shape: &ConvShape| shape.conv(DType::F32, &target, true).output;
     assert_eq!(output(&SHAPES[9]), (1, 39));
     assert_eq!(output(&SHAPES[10]), (1, 14));
     assert_eq!(output(&SHAPES[5]), (3, 1), "its windows read padding");

@@ -1,4 +1,4 @@
-//! Sums of products of bytes, with and without an instruction for them.
+//! Byte dot products, with and without an instruction for them.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -10,7 +10,7 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 
-/// Adds products of all bytes of two inputs to a third one, at each of `count` places.
+/// Accumulates products of the bytes of two inputs to a third one, at each of `count` positions.
 fn dots(target: &TargetInfo) -> Function {
     let mut signature = Signature::new("dots", target.lanes(32));
     let inputs: [Value; 3] = std::array::from_fn(|_| signature.ptr());
@@ -28,7 +28,7 @@ fn dots(target: &TargetInfo) -> Function {
 #[test]
 fn products_of_extreme_bytes_wrap_and_never_saturate() {
     let four = |bytes: [u8; 4]| u32::from_le_bytes(bytes);
-    // Pairs that 16 bits do not hold, and sums that 32 do not.
+    // Sums of pairs that overflow 16 bits, and sums that overflow 32 bits.
     let extremes = [0x00, 0x01, 0x7f, 0x80, 0xff];
     let (mut x, mut y, mut sums) = (Vec::new(), Vec::new(), Vec::new());
     for left in extremes {

@@ -1,4 +1,4 @@
-//! Every scalar function on every dtype it is defined on.
+//! Every scalar function on every dtype that it supports.
 
 use mind_core::ops::OPS;
 use mind_ir::opdef::{OperandClass, Trait};
@@ -32,7 +32,7 @@ pub fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32
     b.finish()
 }
 
-/// The dtypes of the operands of `function` on `dtype`.
+/// Returns the dtypes of the operands of `function` for `dtype`.
 fn operand_dtypes(function: ScalarFn, dtype: DType) -> Vec<DType> {
     let first = match function {
         ScalarFn::Select => DType::Bool,
@@ -43,7 +43,7 @@ fn operand_dtypes(function: ScalarFn, dtype: DType) -> Vec<DType> {
     all
 }
 
-/// Every function with every dtype that it is defined on.
+/// Returns every function with every dtype that it supports.
 pub fn cases() -> Vec<(ScalarFn, DType)> {
     let functions = ScalarFn::ALL.iter();
     let cases = functions.flat_map(|&function| {
@@ -96,7 +96,7 @@ pub fn operands(
         operands[1] = divisors(dtype, count);
     }
     if function == ScalarFn::Pow && dtype.is_int() {
-        // A power of 0 to a negative exponent has no result.
+        // 0 to a negative power is an error.
         operands[0] = divisors(dtype, count);
     }
     operands

@@ -1,4 +1,4 @@
-//! Running one function in the interpreter and as code.
+//! Runs a function in the interpreter and as machine code.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -22,23 +22,23 @@ impl Input {
         Input::Elements(buffer.dtype(), buffer.to_bytes())
     }
 
-    /// Room for results.
+    /// Returns a zeroed buffer for results.
     pub fn room(dtype: DType, count: usize) -> Input {
         Input::Elements(dtype, vec![0xa5; count * dtype.size()])
     }
 }
 
-/// The arguments with the scratch memory of the function, if it has any.
+/// Returns the arguments, followed by the scratch memory of the function if it has any.
 pub fn with_scratch(function: &Function, inputs: &[Input]) -> Vec<Input> {
     let scratch = function.scratch().into_iter();
     let room = scratch.map(|scratch| Input::room(DType::U8, scratch.bytes));
     inputs.iter().cloned().chain(room).collect()
 }
 
-/// What a call leaves: its status, and all elements.
+/// The outcome of a call: its status, and the contents of all buffers.
 pub type Outcome = (Status, Vec<Buffer>);
 
-/// What the function means.
+/// Interprets the function.
 pub fn interpret(function: &Function, inputs: &[Input]) -> Outcome {
     let mut buffers: Vec<(DType, Vec<u8>)> = Vec::new();
     for input in inputs {
@@ -66,7 +66,7 @@ pub fn interpret(function: &Function, inputs: &[Input]) -> Outcome {
     (status, left.collect())
 }
 
-/// What the code does, with the elements at `edge`.
+/// Runs the machine code with the elements at `edge` of their pages.
 pub fn execute(kernel: &CompiledKernel, inputs: &[Input], edge: Edge) -> Outcome {
     let mut buffers = Vec::new();
     let args: Vec<u64> = (inputs.iter())
@@ -78,8 +78,8 @@ pub fn execute(kernel: &CompiledKernel, inputs: &[Input], edge: Edge) -> Outcome
             Input::Index(index) => *index as u64,
         })
         .collect();
-    // SAFETY: the interpreter has found that the function stays inside its buffers; forbidden pages around
-    // them catch code that does not.
+    // SAFETY: the interpreter has checked that the function stays inside its buffers; guard pages around them catch
+    // code that does not.
     let status = unsafe { kernel.call(&args) };
     let left = buffers
         .iter()
@@ -87,17 +87,17 @@ pub fn execute(kernel: &CompiledKernel, inputs: &[Input], edge: Edge) -> Outcome
     (status, left.collect())
 }
 
-/// Whether two outcomes are the same, any NaN being equal to any other.
+/// Returns whether two outcomes are equal, where all NaNs are equal.
 pub fn same(a: &Outcome, b: &Outcome) -> bool {
     a.0 == b.0 && a.1.iter().zip(&b.1).all(|(a, b)| a.same_bits(b))
 }
 
-/// The targets to compile for: all of them, without extensions. Those that cannot run here are counted on stderr.
+/// Returns all targets without extensions. Those that this machine cannot run are counted on stderr.
 pub fn targets() -> Vec<TargetInfo> {
     noted(Isa::ALL.map(TargetInfo::of).to_vec())
 }
 
-/// All targets that have VNNI.
+/// Returns all targets with VNNI.
 pub fn targets_with_vnni() -> Vec<TargetInfo> {
     let targets = [Isa::Avx2, Isa::Avx512].map(|isa| TargetInfo {
         has_vnni: true,
@@ -106,7 +106,7 @@ pub fn targets_with_vnni() -> Vec<TargetInfo> {
     noted(targets.to_vec())
 }
 
-/// All targets that have AMX, with what machines have that have it.
+/// Returns all targets with AMX, with the extensions that machines with AMX have.
 pub fn targets_with_amx() -> Vec<TargetInfo> {
     noted(vec![TargetInfo {
         has_vnni: true,
@@ -123,7 +123,7 @@ fn noted(targets: Vec<TargetInfo>) -> Vec<TargetInfo> {
     targets
 }
 
-/// The compiled function, unless this machine cannot run it; then it is only assembled.
+/// Returns the compiled function; `None` if this machine cannot run it, in which case it is only assembled.
 pub fn compiled(function: &Function, target: impl Into<CodeTarget>) -> Option<CompiledKernel> {
     let target: CodeTarget = target.into();
     if target.is_available() {
@@ -139,7 +139,7 @@ pub fn compiled(function: &Function, target: impl Into<CodeTarget>) -> Option<Co
     None
 }
 
-/// Checks that the code does what the function means, on elements at both places.
+/// Checks that machine code and interpreter agree, with the elements at both edges of their pages.
 pub fn check(function: &Function, kernel: &CompiledKernel, inputs: &[Input]) -> Outcome {
     let inputs = &with_scratch(function, inputs);
     let expected = interpret(function, inputs);
@@ -154,7 +154,8 @@ pub fn check(function: &Function, kernel: &CompiledKernel, inputs: &[Input]) -> 
     expected
 }
 
-/// Whether the same code did the same once more; if not, it read what it should not, or the processor erred.
+/// Tells whether the same code gave the same result twice; otherwise it read uninitialised memory, or the processor
+/// erred.
 pub fn repeated(found: &Outcome, again: &Outcome) -> &'static str {
     match same(found, again) {
         true => "as when run once more",
@@ -162,7 +163,7 @@ pub fn repeated(found: &Outcome, again: &Outcome) -> &'static str {
     }
 }
 
-/// What the code leaves in a result of `count` elements, behind two operands, run for one part after another.
+/// Returns a result of `count` elements, computed by the code in separate parts from two operands.
 pub fn in_parts(
     (function, kernel): (&Function, &CompiledKernel),
     operands: [Input; 2],

@@ -1,4 +1,4 @@
-//! Values that few lanes need: bodies that run and that are skipped.
+//! Bodies that run only if a lane needs them.
 
 use mind_ir::types::DType;
 use mind_vir::ir::{
@@ -9,11 +9,11 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 
-/// Products that live at once in the body, more than AVX2 has registers.
+/// Products that are live at the same time in the body, more than AVX2 has registers.
 const PRODUCTS: usize = 20;
 
-/// Sums of what `rare` makes of each element of a column and `accumulators` vectors that live through the loop: those
-/// above 1 in magnitude need the body, those above 2 one inside it.
+/// Sums a function of each element of a column, with `accumulators` vectors that live through the loop. Elements above
+/// 1 in magnitude need the body, those above 2 also a nested one.
 fn function(lane: Lane, accumulators: usize, target: &TargetInfo) -> Function {
     let lanes = target.lanes(lane.bits());
     let mut signature = Signature::new("rare", lanes);
@@ -98,7 +98,7 @@ fn bytes(lane: Lane, x: f64) -> Vec<u8> {
     }
 }
 
-/// Elements of which none needs the body, some do, all do, and some or all need the inner one.
+/// Columns in which no element, some or all elements need the body, and some or all need the nested one.
 const COLUMNS: [[f64; 3]; 6] = [
     [0.25, -0.5, 1.0],
     [0.25, -1.5, 0.5],
@@ -142,7 +142,7 @@ fn bodies_run_where_a_lane_needs_them_and_change_no_other_lane() {
     }
 }
 
-/// A function for emitted C, and its calls.
+/// Returns a function for emitted C, with its calls.
 pub fn case() -> (Function, Vec<Vec<Input>>) {
     let (lane, accumulators) = (Lane::F32, 3);
     let target = TargetInfo::of(Isa::Avx2);

@@ -1,4 +1,4 @@
-//! Numbers that few bits of a word mean, which a table in a register gives where it has room for them.
+//! Decoding of bit fields by table lookups in a register, if the table fits.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -10,7 +10,7 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 
-/// Bits `from..from + bits` of a word, as a number of that many bits, less `by`.
+/// Bits `from..from + bits` of a word, as an unsigned number minus `by`.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     from: u32,
@@ -43,7 +43,7 @@ impl Field {
         (number as i32).wrapping_sub(self.by)
     }
 
-    /// Whether a register of `target` has as many numbers as the bits have contents.
+    /// Returns whether the table of the field fits into a register of `target`.
     fn fits(self, target: &TargetInfo) -> bool {
         target.isa != Isa::Portable && 1 << self.bits <= target.vector_bits / 32
     }
@@ -72,7 +72,7 @@ fn fields() -> Vec<Field> {
     fields
 }
 
-/// The numbers that all `fields` mean in each of `count` words, one field after the other in `stride` words.
+/// Returns the function that decodes all `fields` of each of `count` words, a row of `stride` words per field.
 fn numbers(fields: &[Field], stride: usize, keeps_integers: bool, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("numbers", target.lanes(32));
     let (input, output, extent) = (signature.ptr(), signature.ptr(), signature.index());

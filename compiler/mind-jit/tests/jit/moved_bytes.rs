@@ -1,4 +1,4 @@
-//! Words that are one byte of others in another place, for which one permutation takes the place of a shift and a mask.
+//! Words with a single byte of their input at another position: a byte permutation replaces a shift and a mask.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -10,7 +10,7 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 
-/// A shift by `up` bits, to the left if positive, and the mask that follows.
+/// A shift by `up` bits, to the left if positive, followed by a mask.
 #[derive(Clone, Copy, Debug)]
 struct Masked {
     up: i32,
@@ -38,7 +38,7 @@ impl Masked {
     }
 }
 
-/// Those that move one byte.
+/// Returns the combinations that move one byte.
 fn moves() -> Vec<Masked> {
     let pairs = (0..4).flat_map(|from| (0..4).map(move |to| (from, to)));
     let moves = pairs.filter(|(from, to)| from != to);
@@ -50,7 +50,7 @@ fn moves() -> Vec<Masked> {
         .collect()
 }
 
-/// Those that do something else: parts of bytes, several bytes, bytes in part, none.
+/// Returns combinations that do not: parts of bytes, several bytes, or none.
 fn others() -> Vec<Masked> {
     let mut others = Vec::new();
     for up in [-24, -16, -8, -4, 4, 8, 16, 24] {
@@ -58,14 +58,14 @@ fn others() -> Vec<Masked> {
             others.push(Masked { up, mask });
         }
     }
-    // What is left has been shifted in.
+    // The masked bits are the zeros that were shifted in.
     others.push(Masked { up: 8, mask: 0xff });
     let top = 0xff00_0000;
     others.push(Masked { up: -8, mask: top });
     others
 }
 
-/// `all` of each of `count` words, one after the other in `stride` words.
+/// Applies `all` to each of `count` words, a row of `stride` words for each.
 fn function(all: &[Masked], stride: usize, keeps_shifts: bool, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("bytes", target.lanes(32));
     let (input, output, extent) = (signature.ptr(), signature.ptr(), signature.index());

@@ -1,4 +1,4 @@
-//! Nests of rows against what they mean.
+//! Loop nests against the reference.
 
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
@@ -12,7 +12,7 @@ use crate::reference;
 use crate::samples::{Random, elements};
 use mind_vir::guarded::Edge;
 
-/// A function of the operands that are not replaced, and a range of rows.
+/// Returns the function of the operands that are not replaced, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("nest", nest::lanes(n, target));
     let inputs: Vec<_> = n.inputs.iter().map(|_| signature.ptr()).collect();
@@ -28,7 +28,7 @@ fn function(n: &Nest, target: &TargetInfo) -> Function {
     b.finish()
 }
 
-/// Elements that a buffer needs for `access`.
+/// Returns the number of elements that a buffer needs for `access`.
 pub fn extent(n: &Nest, access: &StridedAccess) -> usize {
     let rows = reference::indices(&n.outer);
     let places = rows
@@ -37,7 +37,7 @@ pub fn extent(n: &Nest, access: &StridedAccess) -> usize {
     places.max().map_or(0, |last| last + 1)
 }
 
-/// Runs `n` on every target over `rows`, and compares every output with its meaning.
+/// Runs `n` on every target over `rows`, and compares every output with the reference.
 fn check_rows(n: &Nest, inputs: &[Buffer], rows: std::ops::Range<usize>) {
     for target in harness::targets() {
         let code = function(n, &target);
@@ -92,7 +92,7 @@ fn check(n: &Nest, random: &mut Random) {
     check_rows(n, &inputs, 0..n.outer.first().copied().unwrap_or(1));
 }
 
-/// Rows one after the other without gaps.
+/// Returns the access to dense rows.
 pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> StridedAccess {
     let mut strides = Vec::new();
     let mut stride = inner as i64;
@@ -108,7 +108,7 @@ pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> StridedAccess {
     }
 }
 
-/// One element for each row, or for all of them.
+/// Returns the access to one element per row, or to one for all rows.
 pub fn per_row(dtype: DType, stride: i64) -> StridedAccess {
     StridedAccess {
         dtype,
@@ -142,7 +142,7 @@ fn sum(dtype: DType, arg: usize) -> Node {
     reduce(Reduction::Sum, dtype, arg)
 }
 
-/// Rows of `inner` positions, of which nothing is read or written.
+/// Returns a nest over rows of `inner` positions that accesses nothing.
 fn rows(outer: &[usize], inner: usize) -> Nest {
     Nest {
         outer: outer.to_vec(),
@@ -161,7 +161,7 @@ pub fn constant(dtype: DType, bits: u64) -> Node {
     Node::Constant { dtype, bits }
 }
 
-/// The bits of 1 in `dtype`.
+/// Returns the bits of 1 in `dtype`.
 pub fn one(dtype: DType) -> u64 {
     match dtype {
         DType::F16 => 0x3c00,
@@ -172,7 +172,7 @@ pub fn one(dtype: DType) -> u64 {
     }
 }
 
-/// The program of `Softmax`, as docs/numerics.md lists it.
+/// Returns `Softmax` as in docs/numerics.md.
 fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
     let access = dense(dtype, outer, inner);
@@ -191,7 +191,7 @@ fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     }
 }
 
-/// The program of `LayerNorm`, then a scale and a shift along the row.
+/// Returns `LayerNorm` followed by a scale and a shift along the row.
 fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
     let access = dense(dtype, outer, inner);
@@ -225,7 +225,7 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 const INNER: [usize; 11] = [0, 1, 3, 8, 31, 63, 64, 65, 131, 512, 1031];
 
-/// The code of `n` for any target, as text.
+/// Returns the code of `n` for an arbitrary target, as text.
 fn text(n: &Nest) -> String {
     let target = TargetInfo::of(Isa::Portable);
     function(n, &target).to_string()
@@ -233,7 +233,7 @@ fn text(n: &Nest) -> String {
 
 #[test]
 fn what_takes_long_is_computed_apart_from_its_sum() {
-    // Largest, exponential, sum, quotient: four loops in the loop over rows; variance has three.
+    // Softmax has four inner loops (maximum, exponential, sum, quotient), and variance has three.
     let loops = |n: &Nest| text(n).matches("whole").count();
     assert_eq!(loops(&softmax(DType::F32, &[3], 1024)), 4);
     assert_eq!(loops(&layer_norm(DType::F32, &[3], 1024)), 3);
@@ -291,7 +291,7 @@ fn rows_longer_than_any_cache_line_of_partials_keep_their_order() {
     check(&layer_norm(DType::BF16, &[1], 9000), &mut random);
 }
 
-/// `x * y + z` over two rows of 37, with operands read in these ways.
+/// Returns `x * y + z` over two rows of 37 elements, with these inner strides of the operands.
 fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
     use ScalarFn::*;
     let inner = 37;
@@ -369,7 +369,7 @@ fn numbers_convert_from_any_dtype_to_any() {
     }
 }
 
-/// Truth values are masks of lanes of several widths, bytes in memory, and both at once.
+/// Booleans are lane masks of several widths, bytes in memory, and both at once.
 #[test]
 fn truth_values_meet_at_any_width() {
     use ScalarFn::*;
@@ -417,7 +417,7 @@ fn truth_values_meet_at_any_width() {
     }
 }
 
-/// `relu(x * a + b) + x` with the bits of ops, `x` replaced by the result.
+/// Returns `relu(x * a + b) + x` with the rounding of separate ops, where the result replaces `x`.
 fn chain(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
     let access = dense(dtype, outer, inner);
@@ -482,7 +482,7 @@ fn results_may_replace_operands() {
     }
 }
 
-/// An early output over an input that later passes read, and one value for each row over another.
+/// An output that is computed early replaces an input that later passes read, and one value per row replaces another.
 #[test]
 fn what_is_written_early_waits_for_the_last_read() {
     use ScalarFn::*;
@@ -572,7 +572,7 @@ fn integer_quotients_without_result_are_reported() {
     }
 }
 
-/// `x + y + z` with `x` transposed: its elements side by side lie along dimension `axis` of two.
+/// Returns `x + y + z` with `x` transposed: its elements are contiguous along dimension `axis` of two.
 fn crossed(dtype: DType, axis: usize, outer: [usize; 2], inner: usize) -> Nest {
     let mut strides = vec![0; 2];
     strides[axis] = 1;
@@ -634,7 +634,7 @@ fn operands_across_rows_are_turned_in_squares() {
     }
 }
 
-/// The float of 32 or 64 bits with this sign, exponent and mantissa.
+/// Returns the 32-bit or 64-bit float with this sign, exponent and mantissa.
 fn float(dtype: DType, is_negative: bool, exponent: i64, mantissa: u64) -> u64 {
     let (bias, bits, width) = match dtype {
         DType::F64 => (1023, 52, 64),
@@ -644,7 +644,7 @@ fn float(dtype: DType, is_negative: bool, exponent: i64, mantissa: u64) -> u64 {
     (u64::from(is_negative) << (width - 1)) | (exponent << bits) | (mantissa & ((1 << bits) - 1))
 }
 
-/// Bytes of the number of `dtype` that is nearest to a product of two, or one of its neighbours.
+/// Returns the bytes of the number of `dtype` nearest to a product of two numbers, or of one of its neighbours.
 fn near_product(dtype: DType, a: u64, b: u64, random: &mut Random) -> Vec<u8> {
     let step = random.pick(&[-1i64, 0, 0, 1]);
     match dtype {
@@ -661,8 +661,8 @@ fn near_product(dtype: DType, a: u64, b: u64, random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// Divisors and quotients on both sides of the limits within which products stand in for divisions, and dividends next to
-/// their products, whose quotients are all but numbers.
+/// Divisors and quotients on both sides of the limits for division by multiplication, and dividends close to products,
+/// whose quotients are almost exact.
 #[test]
 fn quotients_of_rows_by_one_number() {
     let mut random = Random::new(29);

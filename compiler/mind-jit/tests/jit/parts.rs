@@ -1,4 +1,4 @@
-//! Products whose elements hold several integers, against their definition.
+//! Products of elements that consist of several integers, against their definition.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -9,7 +9,7 @@ use crate::harness::{self, Input};
 use crate::products::{kernel, packed};
 use crate::samples::Random;
 
-/// A product to test: its extents, and whether its right side is packed.
+/// A product to test: its extents, and whether its right-hand side is packed.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     parts: Parts,
@@ -18,7 +18,7 @@ struct Case {
 }
 
 impl Case {
-    /// The right side has columns whose terms are adjacent, as lowering leaves it.
+    /// The terms of the right-hand side's columns are contiguous, as after lowering.
     fn product(&self, target: &TargetInfo) -> Product {
         let (m, n, k) = self.extents;
         let columns = Rhs::Columns { n_stride: k };
@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// The sum of the products of the integers in two elements.
+/// Returns the sum of the products of the integers in two elements.
 fn term(parts: Parts, x: i32, y: i32) -> i32 {
     let ([x0, x1, x2, x3], y_bytes) = (x.to_le_bytes(), y.to_le_bytes());
     let bytes = [x0, x1, x2, x3].into_iter().zip(y_bytes);
@@ -70,7 +70,7 @@ fn term(parts: Parts, x: i32, y: i32) -> i32 {
     }
 }
 
-/// Elements made of bytes, half of which are as far from zero as bytes are.
+/// Returns elements of random bytes, half of which are extreme.
 fn elements(count: usize, random: &mut Random) -> Vec<i32> {
     let mut byte = || match random.below(2) {
         0 => random.pick(&[0x00, 0x01, 0x7f, 0x80, 0xff]),
@@ -85,7 +85,7 @@ fn input(elements: &[i32]) -> Input {
     Input::Elements(DType::I32, bytes.collect())
 }
 
-/// Checks a product of `rows` rows at a time.
+/// Checks a product in tasks of `rows` rows.
 fn check(case: &Case, target: &TargetInfo, rows: usize, random: &mut Random) {
     let ((m, n, k), p) = (case.extents, case.product(target));
     let lanes = target.lanes(32);

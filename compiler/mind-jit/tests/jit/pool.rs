@@ -1,4 +1,4 @@
-//! The pool of threads, under callers that come at once, late, again, and with tasks that panic.
+//! The thread pool with callers that are concurrent, late or repeated, and with tasks that panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicUsize;
@@ -57,7 +57,7 @@ fn tasks_of_a_share_run_in_order_on_one_thread() {
 fn tasks_run_side_by_side() {
     let pool = Pool::new(4);
     for _ in 0..100 {
-        // Nobody passes before all four have come, so each needs a thread of its own.
+        // The barrier blocks until all four tasks run, so each needs a thread of its own.
         let barrier = Barrier::new(4);
         pool.run(4, &|_| {
             barrier.wait();
@@ -134,7 +134,7 @@ fn the_panic_of_the_lowest_share_goes_on_in_the_caller_and_the_pool_stays_usable
             pool.run(12, &|task| {
                 runs[task].fetch_add(1, Relaxed);
                 if panicking.contains(&task) {
-                    // Unlike `panic!`, this prints nothing.
+                    // Unlike `panic!`, this does not print a message.
                     std::panic::resume_unwind(Box::new(task));
                 }
             });

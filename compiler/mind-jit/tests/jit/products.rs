@@ -28,18 +28,18 @@ const DTYPES: [DType; 12] = [
     DType::U64,
 ];
 
-/// Where the second operand of a test lies, and what the product is given.
+/// Layout of the second operand of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Lie {
     Rows,
     Columns,
     /// Packed from rows.
     Panels,
-    /// Packed from columns, and widened.
+    /// Packed from columns and widened.
     WidePanels,
 }
 
-/// A product to test: its extents, its layout, and the schedule if it is not to be chosen.
+/// A product to test: its extents and layout, and optionally a fixed schedule.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     dtype: DType,
@@ -50,7 +50,7 @@ struct Case {
     schedule: Option<Schedule>,
 }
 
-/// Elements between the end of a row of an operand and the next one.
+/// Gap in elements between the rows of an operand.
 const GAP: usize = 3;
 
 impl Case {
@@ -71,7 +71,7 @@ impl Case {
         }
     }
 
-    /// Strides of the second operand before it is packed: of columns, and of terms.
+    /// Returns the strides of the second operand before packing: of columns, and of terms.
     fn strides(&self) -> (usize, usize) {
         let (_, n, k) = self.extents;
         match self.lie {
@@ -111,7 +111,7 @@ impl Case {
     }
 }
 
-/// `out = round(lhs * rhs)`, for a range of rows and one of columns.
+/// `out = round(lhs * rhs)`, for a range of rows and a range of columns.
 pub fn kernel(p: &Product, lanes: u32) -> Function {
     let mut signature = Signature::new("product", lanes);
     let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
@@ -129,7 +129,7 @@ pub fn kernel(p: &Product, lanes: u32) -> Function {
     b.finish()
 }
 
-/// Packs a range of panels.
+/// Returns the kernel that packs a range of panels.
 pub fn packing_kernel(
     lanes: u32,
     pack: impl FnOnce(&mut Builder, Value, Value, (Value, Value)),
@@ -142,7 +142,7 @@ pub fn packing_kernel(
     b.finish()
 }
 
-/// All panels of the second operand `given`.
+/// Packs the second operand `given`.
 pub fn packed(packing: &Packing, given: Input, target: &TargetInfo, lanes: u32) -> Input {
     let code = packing_kernel(lanes, |b, from, to, panels| {
         pack(b, packing, from, to, panels)
@@ -162,7 +162,7 @@ pub fn packed(packing: &Packing, given: Input, target: &TargetInfo, lanes: u32) 
     Input::elements(&buffers[1])
 }
 
-/// The definition, word for word.
+/// The literal definition.
 fn reference(case: &Case, lhs: &Buffer, rhs: &Buffer) -> Buffer {
     fn of<T: Num>(case: &Case, lhs: &[T], rhs: &[T]) -> Buffer {
         let ((m, n, k), strides) = (case.extents, case.lhs());
@@ -189,7 +189,7 @@ fn reference(case: &Case, lhs: &Buffer, rhs: &Buffer) -> Buffer {
     )
 }
 
-/// Elements of a matrix of these extents and strides, and nothing after them.
+/// Returns the elements of a matrix of these extents and strides, without a gap at the end.
 fn matrix(dtype: DType, dims: [(usize, usize); 2], random: &mut Random) -> Buffer {
     let reach = dims.iter().map(|&(extent, stride)| match extent {
         0 => None,
@@ -224,7 +224,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         given = packed(&packing, given, target, lanes);
     }
     let (height, width) = p.grain(lanes);
-    // Two parts each way, where there are two.
+    // Two tasks in each direction, if there are enough elements.
     let cut = |extent: usize, grain: usize| {
         let middle = (extent / grain).div_ceil(2) * grain;
         [(0, middle), (middle, extent)]
@@ -355,8 +355,8 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
     };
     let error = schedule.check(8, &Rhs::Panels(panels));
     assert_eq!(
-        error.expect_err("16 is no multiple of 24").to_string(),
-        "a tile has 16 columns, which are no multiple of the 24 of a panel"
+        error.expect_err("16 is not a multiple of 24").to_string(),
+        "a tile has 16 columns, expected a multiple of the panel width 24"
     );
     let error = Schedule {
         rows: 0,

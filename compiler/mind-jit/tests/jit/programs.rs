@@ -13,11 +13,11 @@ use mind_vir::target::{Isa, TargetInfo};
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};
 
-/// Elements between neighbours of a strided load.
+/// Stride of strided loads in elements.
 const STRIDE: usize = 3;
-/// Elements that gathers read from.
+/// Elements of the table that gathers read.
 const TABLE: usize = 50;
-/// Results that a program stores.
+/// Number of results of a program.
 const RESULTS: usize = 6;
 
 fn dtype(lane: Lane) -> DType {
@@ -31,7 +31,7 @@ fn dtype(lane: Lane) -> DType {
     }
 }
 
-/// What a random program is made from.
+/// The parameters of a random program.
 #[derive(Clone, Copy)]
 pub struct Recipe {
     seed: u64,
@@ -60,11 +60,11 @@ impl Recipe {
     }
 }
 
-/// A function, and the types of what it stores.
+/// A function, and the types of its results.
 pub struct Program {
     pub function: Function,
     pub results: Vec<Lane>,
-    /// Whether lanes see each other, so that results depend on how many there are.
+    /// Whether it has cross-lane operations, so that results depend on the number of lanes.
     mixes_lanes: bool,
 }
 
@@ -76,7 +76,7 @@ struct Steps<'b> {
     values: Vec<Value>,
     count: Option<Value>,
     mixes_lanes: bool,
-    /// Whether steps are in a body that only computes.
+    /// Whether the steps are in a body, which may only compute.
     is_nested: bool,
 }
 
@@ -88,7 +88,7 @@ impl Steps<'_> {
             .copied()
             .filter(|&value| fits(self.b.ty(value)))
             .collect();
-        // The newest are taken more often, so that chains grow.
+        // Recent values are preferred, so that chains grow.
         let recent = fitting.len().saturating_sub(self.random.pick(&[3, 8, 100]));
         (!fitting.is_empty()).then(|| fitting[recent + self.random.below(fitting.len() - recent)])
     }
@@ -108,7 +108,7 @@ impl Steps<'_> {
         self.b.constant(lane, bits)
     }
 
-    /// A vector whose bits are those of the interpreter even where it was NaN.
+    /// Replaces NaN lanes by 0, because their bits may differ from those of the interpreter.
     fn clean(&mut self, x: Value) -> Value {
         let lane = self.b.lane(x);
         if !lane.is_float() {
@@ -137,7 +137,7 @@ impl Steps<'_> {
         self.values.extend(value);
     }
 
-    /// A vector scaled as functions do it: numbers up to 1/2, by powers whose exponents are up to 200.
+    /// Returns a vector that is scaled as in functions: numbers up to 1/2, by powers of two with exponents up to 200.
     fn scaled(&mut self, op: BinaryOp, lane: Lane, x: Value, y: Value) -> Value {
         use mind_ir::scalar::math::Lane as Float;
         let (half, limit, round) = match lane {
@@ -317,7 +317,7 @@ impl Steps<'_> {
         Some(self.b.convert(op, to, x))
     }
 
-    /// Up to three results of steps that few lanes need, or all, or none.
+    /// Returns up to three results of steps that few lanes need, or all, or none.
     fn if_any(&mut self, lane: Lane) -> Option<Value> {
         let mask = self.pick(|ty| ty == Type::Mask(lane.int()))?;
         let count = 1 + self.random.below(3);
@@ -365,9 +365,9 @@ impl Steps<'_> {
 
 /// The pointers of a program, in the order of its parameters.
 struct Params {
-    /// One input for each lane type.
+    /// One input per lane type.
     inputs: Vec<(Lane, Value)>,
-    /// An input whose elements are apart.
+    /// An input that is read with a stride.
     strided: Value,
     stride: Value,
     table: Value,
@@ -433,7 +433,7 @@ pub fn program(recipe: Recipe, lanes: u32) -> Program {
     }
 }
 
-/// A broadcast, a strided load and a gather.
+/// Returns a broadcast, a strided load and a gather.
 fn placed(b: &mut Builder, recipe: &Recipe, params: &Params, at: lower::At) -> Vec<Value> {
     let lane = recipe.lanes().pop().expect("a lane");
     let mut values = vec![b.load_splat(lane, Addr::at(params.table))];
@@ -510,7 +510,7 @@ fn random_programs_give_the_same_bits_on_every_target_and_stay_in_their_buffers(
     }
 }
 
-/// `accumulators` sums that live through a loop, more than there are registers.
+/// Returns a loop with `accumulators` live sums, more than there are registers.
 fn accumulating(lane: Lane, accumulators: i32, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("accumulate", target.lanes(lane.bits()));
     let (input, output, extent) = (signature.ptr(), signature.ptr(), signature.index());
@@ -577,7 +577,7 @@ fn every_page_of_a_large_frame_is_touched_in_order() {
             taken
         };
         assert_eq!(taken(40), 0);
-        // 200 sums of 32 or 64 bytes, most of which are on the stack.
+        // 200 sums of 32 or 64 bytes, most of which are spilled to the stack.
         let pages = taken(200);
         assert!(
             pages >= 170 * target.vector_bits as usize / 8 / 4096,

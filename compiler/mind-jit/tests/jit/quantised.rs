@@ -1,4 +1,4 @@
-//! Products with a second operand in blocks of a few bits, against decoding first and multiplying then.
+//! Products with a block-quantised second operand, against products of the dequantised operand.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::{DType, QuantFormat};
@@ -11,7 +11,7 @@ use crate::harness::{self, Input};
 use crate::products::{kernel, packing_kernel};
 use crate::samples::{Random, mild};
 
-/// The numbers of a block, by the formulas of docs/formats/weights.md.
+/// Returns the numbers of a block, by the formulas of docs/formats/weights.md.
 pub fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
     let half = |at: usize| half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32();
     let nibble = |at: usize, j: usize| match j % 32 {
@@ -77,7 +77,7 @@ pub fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
                 _ => (1.0 + mantissa / 2.0) * (1 << (exponent - 1)) as f32,
             };
             let number = if code < 8 { size } else { 0.0 - size };
-            // In two steps, since neither power of two is beyond the numbers with full precision.
+            // In two steps, because each factor is then a normal number.
             let power = i32::from(block[0]) - 127;
             (2.0 * number) * (2f64.powi(power - 1) as f32)
         }),
@@ -112,13 +112,13 @@ pub fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
     }
 }
 
-/// Where the `f16` scales of a block are.
+/// Returns the offsets of the `f16` scales of a block.
 fn scales(format: QuantFormat) -> &'static [usize] {
     match format {
         QuantFormat::Q4_0 | QuantFormat::Q5_0 | QuantFormat::Q8_0 | QuantFormat::Iq4Nl => &[0],
         QuantFormat::Q2K => &[80, 82],
         QuantFormat::Q3K => &[108],
-        // Any byte is an exponent.
+        // Any byte is a valid exponent.
         QuantFormat::Mxfp4 => &[],
         QuantFormat::Tq1_0 => &[52],
         QuantFormat::Tq2_0 => &[64],
@@ -127,7 +127,7 @@ fn scales(format: QuantFormat) -> &'static [usize] {
     }
 }
 
-/// Rows of blocks with any bits, and scales that are mostly numbers.
+/// Returns rows of blocks with random bits, whose scales are mostly finite.
 pub fn rows(format: QuantFormat, n: usize, k: usize, random: &mut Random) -> Vec<u8> {
     let block_bytes = format.row_bytes(format.elements()).expect("one block");
     let mut bytes = Vec::new();
@@ -146,14 +146,14 @@ pub fn rows(format: QuantFormat, n: usize, k: usize, random: &mut Random) -> Vec
     bytes
 }
 
-/// A product of `f32` with `k` terms whose second operand has `n` columns in a format.
+/// An `f32` product with `k` terms, whose second operand has `n` columns in a quantised format.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     format: QuantFormat,
     extents: (usize, usize, usize),
-    /// Vectors of a panel.
+    /// Vectors per panel row.
     vectors: usize,
-    /// Terms of a block of the schedule, if it is not to be chosen.
+    /// Terms per cache block, if the schedule is fixed.
     kc: Option<usize>,
 }
 

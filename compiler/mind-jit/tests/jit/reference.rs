@@ -1,4 +1,4 @@
-//! What a nest means, element by element, from the scalar functions of ops and docs/numerics.md.
+//! Reference semantics of nests, element by element, from the scalar functions of ops and docs/numerics.md.
 
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx, EvalError};
@@ -8,7 +8,7 @@ use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower::nest::{Nest, Node, StridedAccess};
 
-/// The places of the elements of a row, in the order of its inner index.
+/// Returns the positions of the elements of a row, in the order of its inner index.
 pub fn places(access: &StridedAccess, row: &[usize], inner: usize) -> Vec<usize> {
     let outer = access.outer.iter().zip(row);
     let start: i64 = access.offset
@@ -20,7 +20,7 @@ pub fn places(access: &StridedAccess, row: &[usize], inner: usize) -> Vec<usize>
         .collect()
 }
 
-/// Every index of the dimensions, row-major.
+/// Returns every index of the dimensions, row-major.
 pub fn indices(extents: &[usize]) -> Vec<Vec<usize>> {
     extents.iter().fold(vec![Vec::new()], |known, &extent| {
         let longer = known.iter().flat_map(|index| {
@@ -30,7 +30,7 @@ pub fn indices(extents: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
-/// The elements of `buffer` at `places`.
+/// Returns the elements of `buffer` at `places`.
 pub fn pick(buffer: &Buffer, places: &[usize]) -> Buffer {
     let (bytes, size) = (buffer.to_bytes(), buffer.dtype().size());
     let picked = places
@@ -39,7 +39,7 @@ pub fn pick(buffer: &Buffer, places: &[usize]) -> Buffer {
     Buffer::from_bytes(buffer.dtype(), &picked.copied().collect::<Vec<u8>>())
 }
 
-/// Puts elements of `row` at `places` of `buffer`, as far as there are places.
+/// Stores elements of `row` at `places` of `buffer`; surplus elements are dropped.
 pub fn put(buffer: &mut [u8], places: &[usize], row: &Buffer) {
     let (bytes, size) = (row.to_bytes(), row.dtype().size());
     for (element, &place) in bytes.chunks_exact(size).zip(places) {
@@ -47,7 +47,7 @@ pub fn put(buffer: &mut [u8], places: &[usize], row: &Buffer) {
     }
 }
 
-/// How many elements the row at this index has.
+/// Returns the number of elements of the row at this index.
 pub fn inner(n: &Nest, row: &[usize]) -> usize {
     match n.total {
         Some(total) => n.inner.min(total - row[0] * n.inner),
@@ -55,7 +55,7 @@ pub fn inner(n: &Nest, row: &[usize]) -> usize {
     }
 }
 
-/// The outputs of `n` for `rows` of its outermost dimension, as bytes that start as `outputs`.
+/// Returns the bytes of the outputs of `n`, initially `outputs`, after running `rows` of its outermost dimension.
 pub fn run(
     n: &Nest,
     inputs: &[Buffer],
@@ -75,7 +75,7 @@ pub fn run(
     outputs
 }
 
-/// The elements of every node along a row.
+/// Returns the elements of every node along a row.
 fn values(n: &Nest, inputs: &[Buffer], row: &[usize], inner: usize) -> Vec<Buffer> {
     let mut values: Vec<Buffer> = Vec::new();
     for node in &n.nodes {
@@ -100,7 +100,7 @@ fn values(n: &Nest, inputs: &[Buffer], row: &[usize], inner: usize) -> Vec<Buffe
     values
 }
 
-/// What a function gives, element by element.
+/// Applies a function element by element.
 pub fn apply(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalError> {
     let (graph, dims) = (Graph::new(), DimEnv::default());
     let cx = EvalCx::run(&graph, &dims);
@@ -122,12 +122,12 @@ pub fn convert(buffer: &Buffer, to: DType) -> Buffer {
     result.expect("small enough").buffer().clone()
 }
 
-/// The one element that the elements of a buffer reduce to.
+/// Returns the reduction of the elements of a buffer to one element.
 pub fn reduce(kind: Reduction, of: &Buffer) -> Buffer {
     with_num!(of.dtype(), T => defined::<T>(kind, elements::<T>(of)), else unreachable!())
 }
 
-/// The definition of docs/numerics.md, word for word.
+/// The literal definition of docs/numerics.md.
 fn defined<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
     let identity = match kind {
         Reduction::Max => T::Acc::LOWEST,

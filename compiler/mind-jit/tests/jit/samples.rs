@@ -1,4 +1,4 @@
-//! Elements that tell implementations apart.
+//! Test elements that distinguish implementations.
 
 use mind_ir::random::Rng;
 use mind_ir::tensor::{Buffer, FloatNum, Num};
@@ -17,7 +17,7 @@ impl Random {
         self.0.bits()
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.below(bound)
     }
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// `count` elements of `dtype`: special values, values of any bits, and values near 1.
+/// Returns `count` elements of `dtype`: special values, random bits, and values near 1.
 pub fn elements(dtype: DType, count: usize, random: &mut Random) -> Buffer {
     let bytes = (0..count).flat_map(|_| {
         let bits = element(dtype, random);
@@ -36,7 +36,7 @@ pub fn elements(dtype: DType, count: usize, random: &mut Random) -> Buffer {
     Buffer::from_bytes(dtype, &bytes.collect::<Vec<u8>>())
 }
 
-/// `count` elements of `dtype` that chains of sums and products end in numbers on, but for a few.
+/// Returns `count` elements of `dtype` for which most chains of sums and products stay finite.
 pub fn mild(dtype: DType, count: usize, random: &mut Random) -> Buffer {
     fn of<T: FloatNum>(count: usize, random: &mut Random) -> Buffer {
         let special = [0.0, -0.0, f64::NAN, f64::INFINITY, 1e-40, -6e-8];
@@ -115,7 +115,7 @@ fn float(dtype: DType, random: &mut Random) -> u64 {
     mind_ir::with_float!(dtype, T => bits::<T>(value), else 0)
 }
 
-/// Elements that no integer division goes wrong with.
+/// Returns divisors for which no integer division fails.
 pub fn divisors(dtype: DType, count: usize) -> Buffer {
     fn of<T: Num>(count: usize) -> Buffer {
         let small = (0..count).map(|at| T::from_count(at % 11 + 2));

@@ -1,4 +1,4 @@
-/* A block, decoded: the formulas of weight files, each operation rounded to float. */
+/* Dequantisation of a block: the formulas of the formats, with each operation rounded to float. */
 static void decode_fp32(const unsigned char *block, float *to)
 {
     memcpy(to, block, 4);

@@ -1,10 +1,10 @@
 
-/* One sequence. */
+/* State of the sequence. */
 static struct bound project_bound[LAYERS], finish_bound[LAYERS], head_bound;
 static float *keys[LAYERS], *values[LAYERS];
 static float x[CHUNK * WIDTH], y[CHUNK * WIDTH], q[CHUNK * Q_WIDTH], mixed[CHUNK * Q_WIDTH];
 static float cosines[3][CHUNK * PAIRS + 1], sines[3][CHUNK * PAIRS + 1], logits[VOCAB];
-/* For layers without and with a window. */
+/* Attention masks of layers without and with a window. */
 static float masks[2][CHUNK * ROWS];
 #if HAS_EMBED
 static struct bound embed_bound;
@@ -13,11 +13,11 @@ static struct bound embed_bound;
 static float *numbers, *added[2];
 #endif
 #if NARROW_ROWS > 0
-/* The position of the first row of layers with a window, which keep what it reaches. */
+/* The position of the first cache row of layers with a window, which keep only the positions that it reaches. */
 static int base;
 
-/* Moves the rows of layers with a window down over those that no query sees from position `first` on. `base` is a multiple of 64,
-   as many as sums have partial results. */
+/* Evicts the rows of layers with a window that no query sees from position `first` on. `base` is a multiple of 64,
+   the number of partial results of a sum. */
 static void advance(int first)
 {
     int next = first + 1 < WINDOW ? 0 : (first + 1 - WINDOW) / 64 * 64;
@@ -39,7 +39,7 @@ static void advance(int first)
 static const int base = 0;
 #endif
 
-/* The rows that a layer keeps. */
+/* Returns the number of rows that a layer keeps. */
 static uint64_t kept_rows(int layer)
 {
     return NARROW_ROWS > 0 && layers[layer].window > 0 ? NARROW_ROWS : ROWS;
@@ -47,13 +47,13 @@ static uint64_t kept_rows(int layer)
 
 #if SOURCE
 static struct bound ask_bound[LAYERS], source_bound[LAYERS];
-/* Keys and values of what the encoder says, of a layer after the other; which attention looks at them. */
+/* Cross-attention keys and values of each layer, and the index of the attention function that reads them. */
 static float *source_keys, *source_values, *source_mask;
 static int look_choice;
-/* The stream behind attention to the own text. */
+/* The residual stream after self-attention. */
 static float kept[CHUNK * WIDTH];
 
-/* Makes keys and values of what the encoder says of `count` positions. */
+/* Computes the cross-attention keys and values of the encoder output for `count` positions. */
 static void keep_source(int count)
 {
     while (look[look_choice].rows < count) {
@@ -80,7 +80,7 @@ static void keep_source(int count)
     }
 }
 
-/* Puts what a layer sees of the text that was read in the place of what it has seen of its own. */
+/* Replaces the result of self-attention by that of cross-attention. */
 static void look_across(int layer, int padded)
 {
     const struct stage *ask = &ask_stages[layer];
@@ -96,10 +96,10 @@ static void look_across(int layer, int padded)
 
 #if EXPERTS > 0
 static struct bound route_bound[LAYERS], merge_bound[LAYERS], expert_bound[LAYERS * EXPERTS];
-/* What the experts made of each token; the rows, the shares and the results of one expert. */
+/* The sum of the experts' outputs for each token; input rows, weights and output rows of one expert. */
 static float made[CHUNK * WIDTH], expert_x[CHUNK * WIDTH], expert_y[CHUNK * WIDTH], shares[CHUNK];
 
-/* Adds to `made` what an expert makes of those of `count` tokens that it has a share in. */
+/* Adds to `made` the outputs of an expert for those of `count` tokens that are routed to it. */
 static void add_expert(int layer, int expert, int count)
 {
     int own[CHUNK], rows = 0;
@@ -129,7 +129,7 @@ static void add_expert(int layer, int expert, int count)
     }
 }
 
-/* Runs a layer with experts behind its attention. */
+/* Runs the part of a layer with experts after attention. */
 static void mixture(int layer, int padded, int count)
 {
     const struct stage *route = &route_stages[layer], *merge = &merge_stages[layer];
@@ -154,13 +154,13 @@ static void mixture(int layer, int padded, int count)
 }
 #endif
 
-/* Runs `count` tokens, from position `first` on, through all layers; the rows of the last one are in `x`. */
+/* Runs `count` tokens, from position `first` on, through all layers. The output of the last one is in `x`. */
 static void pass(const uint32_t *tokens, int count, int first)
 {
 #if NARROW_ROWS > 0
     advance(first);
 #endif
-    /* The position of the first row, and which attention reads them, of layers without and with a window. */
+    /* The position of the first row and the attention function, for layers without and with a window. */
     int padded = count == 1 ? 1 : CHUNK, starts[2] = {0, base}, choices[2] = {0, 0};
     for (int narrow = 0; narrow < 2; ++narrow) {
         while (attention[choices[narrow]].rows < first + count - starts[narrow]) {
@@ -240,7 +240,7 @@ static void pass(const uint32_t *tokens, int count, int first)
     }
 }
 
-/* The logits behind row `row` of `x`. */
+/* Computes the logits of row `row` of `x`. */
 static void head(int row)
 {
     const void *inputs[2] = {x + row * WIDTH, head_bound.one};
@@ -248,7 +248,7 @@ static void head(int row)
     head_stage.one(inputs, outputs);
 }
 
-/* Makes the logits of tokens that are not drawn negative infinity. */
+/* Sets the logits of suppressed tokens to negative infinity. */
 static void suppress(const uint32_t *tokens)
 {
     uint32_t bits = 0xff800000u;
@@ -257,7 +257,7 @@ static void suppress(const uint32_t *tokens)
     }
 }
 
-/* The most likely token. */
+/* Returns the most likely token. */
 static uint32_t largest(void)
 {
     uint32_t best = 0;
@@ -318,7 +318,7 @@ int main(int count, char **words)
         return 1;
     }
     if (read == 0) {
-        fprintf(stderr, "error: there is no token to read\n");
+        fprintf(stderr, "error: no tokens to read: expected at least one\n");
         return 1;
     }
 #endif
@@ -413,7 +413,7 @@ int main(int count, char **words)
             suppress(suppressed_first);
         }
         uint32_t token = largest();
-        /* The first token is forced where one alone is in front of it. */
+        /* The first token is forced only after a prompt of one token. */
         if (FORCED_FIRST >= 0 && at == 0 && length == 1) {
             token = (uint32_t)FORCED_FIRST;
         }

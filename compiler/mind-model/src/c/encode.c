@@ -1,5 +1,5 @@
 
-/* The encoder: one text. */
+/* State of the encoder. */
 static struct bound enc_project_bound[ENC_LAYERS], enc_finish_bound[ENC_LAYERS];
 #if ENC_HAS_EMBED
 static struct bound enc_embed_bound;
@@ -22,7 +22,7 @@ static float enc_mixed[CHUNK * ENC_Q_WIDTH], enc_y[CHUNK * WIDTH];
 static float *enc_cosines[3], *enc_sines[3];
 
 #if ENC_HAS_EMBED || ENC_HAS_CLOSE
-/* Runs a stage that makes of each row another one. */
+/* Replaces each row by the result of a stage. */
 static void each_row(const struct stage *stage, const void *bound_weights, int passes)
 {
     for (int pass = 0; pass < passes; ++pass) {
@@ -35,8 +35,8 @@ static void each_row(const struct stage *stage, const void *bound_weights, int p
 }
 #endif
 
-/* 0 where the queries of pass `pass` may look, and negative infinity elsewhere; those of padding see what the last
-   token does. A window of 0 is none. */
+/* Fills the attention mask of a pass: 0 for visible keys, and negative infinity elsewhere. Padding queries see the
+   keys of the last token. A window of 0 means no window. */
 static void fill_mask(float *mask, int pass, int window, int count, int seen)
 {
     for (int at = 0; at < CHUNK; ++at) {
@@ -49,7 +49,7 @@ static void fill_mask(float *mask, int pass, int window, int count, int seen)
     }
 }
 
-/* Runs all layers over the rows of `count` positions in `enc_x`; what the model says of each is there. */
+/* Runs all layers over the rows of `count` positions in `enc_x`, in place. */
 static void run_layers(int count)
 {
     int passes = (count + CHUNK - 1) / CHUNK, choice = 0;
@@ -104,7 +104,7 @@ static void run_layers(int count)
 }
 
 #if READS_IMAGES
-/* Runs the model on an image: of each channel its rows of pixels. */
+/* Runs the model on an image, [channels, rows, columns]. */
 static void encode(const float *pixels)
 {
     static float patches[CHUNK * ENC_CHANNELS * ENC_PATCH * ENC_PATCH];
@@ -134,13 +134,14 @@ static void encode(const float *pixels)
     run_layers(1 + count);
 }
 #elif READS_AUDIO
-/* Number `at` of row `row` of `count` rows, of which one is `wide` numbers and `near` of them from the next; 0 beyond both ends. */
+/* Returns element `at` of row `row` of `count` rows: rows are `wide` elements apart, the elements of a row `near`.
+   Rows outside of the array are 0. */
 static float number_of(const float *rows, int row, int count, int wide, int near, int at)
 {
     return row < 0 || row >= count ? 0.0f : rows[(size_t)row * (size_t)wide + (size_t)at * (size_t)near];
 }
 
-/* Makes a row of every `step`-th of `count` rows of `width` numbers beside its neighbours. */
+/* Convolution with a kernel of three rows and stride `step` over `count` rows of `width` elements. */
 static void project_rows(const struct stage *stage, const void *bound_weights, const float *rows, int count, int width,
     int wide, int near, int step, float *to)
 {
@@ -164,7 +165,7 @@ static void project_rows(const struct stage *stage, const void *bound_weights, c
     }
 }
 
-/* Runs the model on sound: of each feature its number in every frame. */
+/* Runs the model on audio features, [mel bins, frames]. */
 static void encode(const float *features)
 {
     int count = ENC_FRAMES / 2;
@@ -192,7 +193,7 @@ static void encode(const uint32_t *tokens, int count)
 }
 #endif
 
-/* Packs the weights of the encoder, and finds room for its arrays. */
+/* Packs the weights of the encoder and allocates its arrays. */
 static void bind_encoder(void)
 {
     for (int layer = 0; layer < ENC_LAYERS; ++layer) {
@@ -229,7 +230,7 @@ static void bind_encoder(void)
     }
 }
 
-/* Gives them back. */
+/* Frees the encoder's memory. */
 static void unbind_encoder(void)
 {
     for (int layer = 0; layer < ENC_LAYERS; ++layer) {

@@ -28,7 +28,7 @@ static void print_line(const float *numbers, int count)
     }
 }
 
-/* Writes numbers to a file; 1 if it cannot be written. */
+/* Writes numbers to a file. Returns 1 if it cannot be written. */
 static int save(const char *name, const float *numbers, size_t count)
 {
     FILE *out = fopen(name, "wb");
@@ -59,7 +59,7 @@ int main(int count, char **words)
         return 1;
     }
     if (length == 0) {
-        fprintf(stderr, "error: there is no token\n");
+        fprintf(stderr, "error: no tokens: expected at least one\n");
         return 1;
     }
 #endif

@@ -1,4 +1,4 @@
-//! An encoder as C, which is a program or runs in front of a decoder.
+//! C code of an encoder, which is a program of its own or runs before a decoder.
 
 use mind_ir::Graph;
 use mind_irv2::Config;
@@ -9,24 +9,25 @@ use super::{
     prefix, sizes,
 };
 
-/// What a program that is an encoder does with it.
+/// The C driver of an encoder without a decoder.
 pub(super) const PROGRAM: &str = include_str!("encoder.c");
 
-/// A row of each frame of sound.
+/// Builds the first convolution over audio frames: a row per frame.
 fn frames(config: &Config, count: usize, stored: parts::Stored<'_>) -> Result<Graph, BuildError> {
     parts::frames(config, (count, false), stored)
 }
 
-/// A row of every other one of these.
+/// Builds the second convolution: a row per pair of frames (stride 2).
 fn pairs(config: &Config, count: usize, stored: parts::Stored<'_>) -> Result<Graph, BuildError> {
     parts::frames(config, (count, true), stored)
 }
 
-/// The functions of the encoder of `config`, for texts of at most `capacity` tokens, and its tables besides those of weights.
+/// Returns the functions of the encoder of `config` for texts of at most `capacity` tokens, and its tables other than
+/// those of weights.
 ///
 /// # Errors
 ///
-/// A quantised vector.
+/// A vector is stored in a quantised type.
 pub(super) fn stack(
     writer: &mut PartWriter<'_>,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Tables of C that say where layers with experts are cut.
+//! C tables for layers with experts (mixture of experts).
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use mind_irv2::graph::routed;
 
 use super::CError;
 
-/// The number of experts, and the arrays of what crosses the cut.
+/// Returns the number of experts and the arrays that connect the parts before and after the experts.
 pub(super) fn tables(config: &Config) -> Result<String, CError> {
     let Some(experts) = config.experts else {
         return Ok("\n#define EXPERTS 0\n".to_owned());
@@ -15,7 +15,7 @@ pub(super) fn tables(config: &Config) -> Result<String, CError> {
     let cut = routed::cut(config)?;
     let mut text = format!(
         "\n#define EXPERTS {}\n#define CROSSINGS {}\n#define MERGED {}\n\n\
-         /* What the steps in front of experts leave: what experts read, their shares, and what is read behind them. */\n",
+         /* Outputs of the router: the experts' input, their weights, and values that are read after the experts. */\n",
         experts.count,
         cut.left.len(),
         cut.read.len()
@@ -33,7 +33,7 @@ pub(super) fn tables(config: &Config) -> Result<String, CError> {
     let read: Vec<String> = cut.read.iter().map(usize::to_string).collect();
     let _ = writeln!(
         text,
-        "\n/* Which of them are read behind the experts. */\n\
+        "\n/* Those that are read after the experts. */\n\
          static const int merged[MERGED] = {{{}}};",
         read.join(", ")
     );

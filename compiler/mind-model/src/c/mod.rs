@@ -1,8 +1,8 @@
-//! A whole model as one file of C.
+//! A whole model as one C file.
 //!
-//! The file holds the parts of a layer as functions, tables of where each weight stands in its file, and a
-//! `main` that goes on from given tokens, or makes vectors of them. It needs nothing but a C compiler, and gives the logits
-//! of a [`Session`](crate::Session) or the vectors of an [`Encoder`](crate::Encoder), bit for bit.
+//! The file contains the parts of a layer as functions, tables with the file offset of each weight, and a `main` that
+//! continues given tokens, or encodes them. It needs nothing but a C compiler, and computes the logits of a
+//! [`Session`](crate::Session) or the hidden states of an [`Encoder`](crate::Encoder), bit for bit.
 
 mod encoder;
 mod mixture;
@@ -27,29 +27,29 @@ use crate::error::ModelError;
 use crate::forced::Forced;
 use crate::suppressed::Suppressed;
 
-/// Tokens of a pass of several.
+/// Tokens of a prefill pass.
 const CHUNK: usize = 16;
 
-/// Tiles of products that decode weights. The text of decoding is that of a kernel almost alone, and there once for each vector
-/// of a tile, each block of terms and each remainder: such kernels are written with the vectors of one panel, all terms of a
-/// chain and rows that divide those of a pass.
+/// Register tile of products that dequantise their weights. The decoding makes up almost all of the kernel's text and
+/// is repeated for each vector of a tile, each block of terms and each remainder. Therefore these kernels use the
+/// vectors of one panel, all terms of a chain, and a number of rows that divides the rows of a pass.
 const DECODING: CTiles = CTiles {
     rows: 0,
     vectors: 2,
     depth: 1 << 20,
 };
 
-/// Rows of such a tile in a pass of several tokens.
+/// Rows of the register tile in a prefill pass.
 const DECODING_ROWS: u32 = 4;
 
 const RUNTIME: &str = include_str!("runtime.c");
 const ENCODE: &str = include_str!("encode.c");
 const DECODER: &str = include_str!("decoder.c");
 
-/// Why a model has no C.
+/// Why C code cannot be generated for a model.
 #[derive(Debug, thiserror::Error)]
 pub enum CError {
-    /// The model has extents that no op takes.
+    /// The model has extents that no op supports.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A part could not be written.
@@ -58,13 +58,13 @@ pub enum CError {
     /// A token that the model does not have.
     #[error(transparent)]
     Token(#[from] ModelError),
-    /// Weights that the file could not read.
+    /// A weight that the C program cannot read.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// A capacity beyond the positions that the model knows, or none.
-    #[error("room for {capacity} tokens is not from 1 to the model's context of {context}")]
+    /// The capacity is 0 or exceeds the model's context window.
+    #[error("invalid capacity of {capacity} tokens: expected 1 to {context}, the model's context")]
     Context {
-        /// What was asked for.
+        /// The requested capacity.
         capacity: usize,
         /// The model's context window.
         context: usize,
@@ -76,36 +76,36 @@ fn messages(found: &Diagnostics) -> String {
     messages.join("; ")
 }
 
-/// Builds a part for a number of tokens.
+/// Builds a part of the model for passes of this many tokens.
 type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
-/// Builds attention, given the number of queries and the number of rows that they see.
+/// Builds attention for a number of queries and a number of visible rows.
 type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
 
-/// Attention to the own text, with its name in C.
+/// Self-attention, with its name in C.
 const ATTEND: (&str, Look) = ("attend", parts::attend);
-/// Attention to what an encoder says.
+/// Cross-attention to the encoder output.
 const LOOK: (&str, Look) = ("look", parts::look);
 
-/// The steps of a layer, and what its weights are stored as: layers of one kind have the same functions.
+/// The steps of a layer and the storage types of its weights. Layers with equal keys share their functions.
 type Kind = (Vec<bool>, Vec<(String, WeightType)>);
 
-/// The functions of a part for weights that are stored alike.
+/// The functions of a part for one choice of storage types.
 struct Variant {
     name: String,
-    /// What its weights are called, of a part that the model has once.
+    /// The name of its weight table, if the model has the part once.
     table: String,
     one: CPart,
     many: Option<CPart>,
 }
 
 impl Variant {
-    /// Its functions.
+    /// Returns its functions, that for the fewest tokens first.
     fn parts(&self) -> impl Iterator<Item = &CPart> {
         std::iter::once(&self.one).chain(&self.many)
     }
 
-    /// The names of its functions for one pass of the fewest tokens and of the most.
+    /// Returns the names of its functions for passes of the fewest and of the most tokens.
     fn functions(&self) -> [String; 2] {
         let name = &self.name;
         match self.many {
@@ -114,30 +114,30 @@ impl Variant {
         }
     }
 
-    /// The part for several tokens, if they need the weights packed otherwise than one token: a matrix of few rows is packed by
-    /// how many tokens it is for.
+    /// Returns the function for `CHUNK` tokens if it needs the weights packed differently than the one for a single
+    /// token: the panels of a matrix of few rows depend on the number of tokens.
     fn packed_otherwise(&self) -> Option<&CPart> {
         let many = self.many.as_ref();
         many.filter(|many| many.binding != self.one.binding)
     }
 
-    /// The functions that pack its weights.
+    /// Returns the functions that pack its weights.
     fn bind_texts(&self) -> impl Iterator<Item = String> {
         let parts = std::iter::once(&self.one).chain(self.packed_otherwise());
         parts.map(|part| part.bind_text.clone())
     }
 }
 
-/// A part of layers.
+/// A stage of a layer.
 struct StagePart {
     /// Its name in C.
     name: &'static str,
     build: Build,
-    /// The layers that have it.
+    /// The layers that have it: those with or without experts, or all.
     among: Among,
-    /// Whether it is of layers that look at what an encoder says.
+    /// Whether only layers with cross-attention have it.
     is_across: bool,
-    /// Whether it is for passes of several tokens alone.
+    /// Whether it is used only in passes of `CHUNK` tokens.
     is_wide: bool,
 }
 
@@ -151,7 +151,7 @@ const fn stage_part(name: &'static str, build: Build, among: Among) -> StagePart
     }
 }
 
-/// The parts of layers.
+/// The stages of layers.
 static STAGES: [StagePart; 7] = [
     stage_part("project", parts::project, Among::Every),
     StagePart {
@@ -169,38 +169,38 @@ static STAGES: [StagePart; 7] = [
     stage_part("merge", routed::merge, Among::Experts),
 ];
 
-/// The part that layers have once for each expert.
+/// The stage that a layer has once per expert.
 const EXPERT: &str = "expert";
 
-/// The variants of a part, and for each layer which of them it has, if any.
+/// The variants of a stage, and the index of the variant of each layer, `None` for layers without the stage.
 #[derive(Default)]
 struct StageVariants {
     variants: Vec<Variant>,
     choice: Vec<Option<usize>>,
 }
 
-/// The variants of those of [`STAGES`] that the layers have.
+/// The variants of the [`STAGES`] that the layers have.
 struct Layers {
     stages: Vec<(&'static StagePart, StageVariants)>,
 }
 
-/// The functions of a stack of layers.
+/// The functions of an encoder or a decoder.
 struct Compiled {
     layers: Layers,
-    /// The parts that it has once.
+    /// Parts that exist once, outside of the layers.
     singles: Vec<Variant>,
     attention: Vec<CPart>,
 }
 
 impl Compiled {
-    /// Every variant of a part with weights.
+    /// Returns every variant that has weights.
     fn variants(&self) -> impl Iterator<Item = &Variant> {
         let of_layers = self.layers.stages.iter();
         let of_layers = of_layers.flat_map(|(_, stage)| &stage.variants);
         of_layers.chain(&self.singles)
     }
 
-    /// The texts of its functions.
+    /// Returns the C text of its functions.
     fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.variants().flat_map(Variant::bind_texts).collect();
         let parts = self.variants().flat_map(Variant::parts);
@@ -208,14 +208,14 @@ impl Compiled {
         texts
     }
 
-    /// The weights of its largest part.
+    /// Returns the number of weights of its largest part.
     fn most_weights(&self) -> usize {
         let counts = self.variants().map(|own| own.one.params.len());
         counts.max().unwrap_or(0)
     }
 }
 
-/// What the names of a stack's functions and tables begin with.
+/// Returns the prefix of the names of a stack's functions and tables.
 fn prefix(config: &Config) -> &'static str {
     if config.family.is_encoder() {
         "enc_"
@@ -224,20 +224,21 @@ fn prefix(config: &Config) -> &'static str {
     }
 }
 
-/// Which tokens a program draws, or does not, whatever their logits are.
+/// Tokens that a program draws, or never draws, whatever their logits.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Drawn {
-    /// Tokens that an encoder-decoder draws.
+    /// Forced tokens of an encoder-decoder.
     pub forced: Forced,
-    /// Tokens that it never draws.
+    /// Tokens that an encoder-decoder never draws.
     pub suppressed: Suppressed,
 }
 
-/// The text of a program that runs the model on sequences of at most `capacity` tokens, or on images.
+/// Returns the text of a program that runs the model on sequences of at most `capacity` tokens, or on images.
 ///
 /// # Errors
 ///
-/// A quantised vector; a capacity beyond the model's context; a token outside of the vocabulary.
+/// A vector is stored in a quantised type; the capacity exceeds the model's context; a token is outside of the
+/// vocabulary.
 pub fn c_program(
     config: &Config,
     tensors: &Tensors,
@@ -247,7 +248,7 @@ pub fn c_program(
     drawn.forced.check(config.vocab_size)?;
     drawn.suppressed.check(config.vocab_size)?;
     let context = config.most_tokens();
-    // An image has as many positions as the model.
+    // The number of positions of an image is fixed by the model.
     let capacity = config.image().map_or(capacity, |_| context);
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
@@ -260,7 +261,7 @@ pub fn c_program(
         let mut tables = format!("\n#define SOURCE {}\n", u8::from(config.encoder.is_some()));
         let mut stacks = Vec::new();
         if let Some(own) = config.encoder() {
-            // Both stacks have room for the same number of tokens, if they have that many positions.
+            // The encoder has the capacity of the decoder, if it has that many positions.
             let read = source_capacity(&own, capacity);
             let (encoder, text) = encoder::stack(&mut writer, &own, read)?;
             stacks.push((own, encoder));
@@ -277,19 +278,19 @@ pub fn c_program(
     writer.program(config, capacity, &stacks, [tables, runtime])
 }
 
-/// The positions that an encoder has room for in front of a decoder with room for `capacity` tokens: all that it has, if it
-/// hears.
+/// Returns the capacity of an encoder whose decoder has room for `capacity` tokens. An audio encoder always uses all of
+/// its positions, because its input has a fixed length.
 fn source_capacity(encoder: &Config, capacity: usize) -> usize {
     let most = encoder.most_tokens();
     encoder.audio().map_or(capacity.min(most), |_| most)
 }
 
-/// Which tokens are drawn, or are not, whatever their logits are.
+/// Returns the C definitions of forced and suppressed tokens.
 fn drawn_tokens(own: &Drawn) -> String {
     let number = |token: Option<u32>| token.map_or(-1, i64::from);
     let list = |name: &str, tokens: &[u32]| {
         let mut words: Vec<String> = tokens.iter().map(u32::to_string).collect();
-        // An array of C is never empty.
+        // The array ends with VOCAB, because C has no empty arrays.
         words.push("VOCAB".to_owned());
         format!(
             "static const uint32_t {name}[] = {{{}}};\n",
@@ -298,7 +299,7 @@ fn drawn_tokens(own: &Drawn) -> String {
     };
     format!(
         "\n#define FORCED_FIRST ({})\n#define FORCED_LAST ({})\n\
-         /* Tokens that are never drawn, and those that are not drawn first, each up to VOCAB. */\n{}{}",
+         /* Tokens that are never drawn, and those that are not drawn first; each list ends with VOCAB. */\n{}{}",
         number(own.forced.first),
         number(own.forced.last),
         list("suppressed", &own.suppressed.always),
@@ -312,11 +313,11 @@ const HEADERS: &str = "
 #include <time.h>
 ";
 
-/// Writes the parts of a model.
+/// Generates the C functions of the parts of a model.
 struct PartWriter<'m> {
     session: Session,
     tensors: &'m Tensors,
-    /// What the parts call.
+    /// Kernels that the parts share.
     functions: SharedFunctions,
 }
 
@@ -329,13 +330,13 @@ impl<'m> PartWriter<'m> {
         }
     }
 
-    /// The functions of a module.
+    /// Compiles a module to C functions.
     fn functions(&mut self, graph: Graph, name: &str, tiles: CTiles) -> Result<CPart, CError> {
         let part = c_functions(&self.session, graph, name, tiles, &mut self.functions);
         part.map_err(CError::Compile)
     }
 
-    /// A part for weights that are stored as `stored` says, of the model or of a layer of `config`.
+    /// Compiles a part of the model or of a layer of `config`, for weights with the storage types of `stored`.
     fn part(
         &mut self,
         config: &Config,
@@ -367,7 +368,7 @@ impl<'m> PartWriter<'m> {
         }
     }
 
-    /// A part that a stack has once, for passes of one or two numbers of `tokens`.
+    /// Compiles a part that a stack has once, for passes of one or two different numbers of `tokens`.
     fn single(
         &mut self,
         config: &Config,
@@ -385,7 +386,8 @@ impl<'m> PartWriter<'m> {
         Ok(Variant { table, ..own })
     }
 
-    /// Attention for each number of `tokens` of a pass, over each number of `rows`: to the own text, or to what an encoder says.
+    /// Compiles self-attention or cross-attention for each number of `tokens` of a pass and each number of visible
+    /// `rows`.
     fn attention(
         &mut self,
         config: &Config,
@@ -404,7 +406,8 @@ impl<'m> PartWriter<'m> {
         Ok(attention)
     }
 
-    /// The decoder of `config`, for sequences of at most `capacity` tokens, and its tables besides those of weights.
+    /// Returns the functions of the decoder of `config` for sequences of at most `capacity` tokens, and its tables
+    /// other than those of weights.
     fn decoder(&mut self, config: &Config, capacity: usize) -> Result<(Compiled, String), CError> {
         let tokens = [1, CHUNK];
         let layers = self.layers(config, &tokens)?;
@@ -440,8 +443,8 @@ impl<'m> PartWriter<'m> {
         Ok((compiled, tables))
     }
 
-    /// The parts of all layers for passes of one or two numbers of tokens: one variant for each way of storing the weights of
-    /// a part.
+    /// Compiles the stages of all layers for passes of one or two different numbers of tokens: one variant per
+    /// combination of storage types.
     fn layers(&mut self, config: &Config, tokens: &[usize]) -> Result<Layers, CError> {
         let has_source = parts::has_source(config);
         let stages = STAGES.iter().filter(|own| has_source || !own.is_across);
@@ -472,7 +475,7 @@ impl<'m> PartWriter<'m> {
             }
             let own = &config.of_layer(layer);
             let stored = |name: &str| tensors.stored_as(name, Some(layer));
-            // Which weights a part has does not depend on how they are stored.
+            // The set of weights of a part does not depend on their storage types.
             let probe = build(own, 1, &|_| WeightType::F32)?;
             let weights = mind_interp::inputs(&probe).into_iter();
             let weights = weights.filter(|input| input.param);
@@ -491,7 +494,7 @@ impl<'m> PartWriter<'m> {
         Ok(stage)
     }
 
-    /// A part of a layer of `config` for passes of one or two numbers of `tokens`.
+    /// Compiles a stage of a layer of `config` for passes of one or two different numbers of `tokens`.
     fn variant(
         &mut self,
         config: &Config,
@@ -519,7 +522,7 @@ impl<'m> PartWriter<'m> {
         })
     }
 
-    /// The text of a program: the functions of its stacks, then sizes, tables and `runtime`.
+    /// Returns the text of a program: the functions of its stacks, then sizes, tables and `runtime`.
     fn program(
         self,
         config: &Config,
@@ -554,7 +557,7 @@ impl<'m> PartWriter<'m> {
     }
 }
 
-/// The rows of the cache that attention is written for: enough for `capacity` tokens, doubling.
+/// Returns the numbers of cache rows for which attention is compiled: 64, doubled until `capacity` tokens fit.
 fn attention_rows(capacity: usize) -> Vec<usize> {
     let mut rows = vec![64];
     while rows[rows.len() - 1] < capacity {
@@ -563,15 +566,16 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
     rows
 }
 
-/// The window of a decoder's layers and the rows that these keep, if they need not keep all of `rows`: those that the window
-/// reaches from the first token of a pass, from a multiple of as many positions as sums have partial results, and the pass.
+/// Returns the window of a decoder's layers and the number of rows that these keep; `None` if they need all of `rows`.
+/// The kept rows are those that the window reaches from the first token of a pass, rounded down to a multiple of 64
+/// (the number of partial results of a sum), and those of the pass.
 fn narrow_rows(config: &Config, rows: &[usize]) -> Option<(usize, usize)> {
     let window = (0..config.num_layers).find_map(|layer| config.window(layer))?;
     let own = window.checked_add(64 + CHUNK)?.next_multiple_of(64);
     (own < *rows.last()?).then_some((window, own))
 }
 
-/// A macro for each number.
+/// Returns a `#define` for each number.
 fn defines(prefix: &str, all: &[(&str, usize)]) -> String {
     let mut text = String::from("\n");
     for (name, value) in all {
@@ -581,13 +585,14 @@ fn defines(prefix: &str, all: &[(&str, usize)]) -> String {
     text
 }
 
-/// The macro that says whether a stack has a part.
+/// Returns the macro that tells whether a stack has a part.
 fn has(prefix: &str, name: &str, has: bool) -> String {
     let (prefix, name) = (prefix.to_uppercase(), name.to_uppercase());
     format!("#define {prefix}HAS_{name} {}\n", u8::from(has))
 }
 
-/// The macros of a stack of layers. Arrays of rows that attention reads have `more` rows than it reads.
+/// Returns the size macros of a stack of layers. Arrays of rows that attention reads are `more` rows longer than the
+/// largest number it reads.
 fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) -> String {
     let prefix = prefix(config);
     let rows = attended.last().copied().unwrap_or(0) + more;
@@ -612,7 +617,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
     let _ = writeln!(
         text,
         "#define {upper}DISTANCES {distances}\n\n\
-         /* How the heads of each layer turn, and how many positions its queries see; 0 for all. */\n\
+         /* Rotary frequencies of each layer, and its window; 0 for none. */\n\
          static const struct {{\n    int turning, window;\n}} {prefix}layers[{upper}LAYERS] = {{\n{}\n}};",
         layers.collect::<Vec<_>>().join(",\n"),
         upper = prefix.to_uppercase()
@@ -620,7 +625,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
     text
 }
 
-/// The macros that all stacks share, of which one has `heads` heads at most.
+/// Returns the size macros that all stacks share; `heads` is the largest number of heads of a stack.
 fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usize) -> String {
     let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
     let hears = config.encoder().is_some_and(|own| own.audio().is_some());
@@ -640,7 +645,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
     let scale = config.attributes.get(Attribute::EmbeddingScale) as f32;
     let _ = writeln!(
         text,
-        "\n/* What embeddings are multiplied by, as the bits of a float. */\n\
+        "\n/* Scale of embeddings, as the bits of a float. */\n\
          #define EMBEDDING_SCALE {:#x}u",
         scale.to_bits()
     );
@@ -649,7 +654,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
         .map(|own| format!("{:#x}", own.scale.to_bits()));
     let _ = writeln!(
         text,
-        "\n/* What cosines and sines are multiplied by, as bits of float, for each way in which heads turn. */\n\
+        "\n/* Scale of cosines and sines, as the bits of a float, for each kind of rotation. */\n\
          static const uint32_t rotation_scales[{}] = {{{}}};",
         Turning::COUNT,
         scales.join(", ")
@@ -669,7 +674,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
     });
     let _ = writeln!(
         text,
-        "\n/* What positions are multiplied by, as bits of float, for each way in which heads turn. */\n\
+        "\n/* Rotary frequencies, as the bits of floats, for each kind of rotation. */\n\
          static const uint32_t frequencies[{}][PAIRS > 0 ? PAIRS : 1] = {{\n{}\n}};",
         Turning::COUNT,
         rows.join(",\n")
@@ -677,11 +682,11 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
     text
 }
 
-/// The choice of attention by the functions called `name`, of passes of the fewest of `tokens` and of the most, as the table
-/// `table`.
+/// Returns `table`, which maps a number of rows to the attention functions called `name` for the fewest of `tokens` and
+/// for the most.
 fn choice(prefix: &str, [table, name]: [&str; 2], attended: &[usize], tokens: &[usize]) -> String {
     let mut text = format!(
-        "\n/* Attention over the first rows of keys, of passes of the fewest tokens and of CHUNK. */\n\
+        "\n/* Attention by number of key rows, for passes of the fewest tokens and of CHUNK. */\n\
          static const struct {{\n    int rows;\n    \
          int (*one)(const void *const *inputs, void *const *outputs);\n    \
          int (*many)(const void *const *inputs, void *const *outputs);\n}} {prefix}{table}[] = {{\n"

@@ -1,4 +1,4 @@
-//! Tables of weights and of the functions that read them, as C.
+//! C tables of weights and of the functions that read them.
 
 use std::fmt::Write;
 
@@ -10,31 +10,31 @@ use mind_weights::{Permutation, WeightType};
 
 use super::{CError, Compiled, EXPERT, StagePart, StageVariants, Stored, Tensors, Variant, prefix};
 
-/// The decoding of each format, one function a section.
+/// C functions that dequantise a block, one section per format.
 const DECODERS: &str = include_str!("decode.c");
 
-/// The types of the tables of weights, and the decoding of rows of `formats`. Parts have `most` weights at most.
+/// Returns the types of the weight tables and the decoders of `formats`. Parts have at most `most` weights.
 pub(super) fn types(most: usize, formats: &[WeightType]) -> String {
     let mut text = String::from(
         "\n/* A weight: `count` blocks of `size` bytes each, from `offset` on in file `file`. A row has `row`\n   \
-         blocks; the first `rotated` of each `head` rows, if it is not 0, are in the order for rotations of\n   \
-         neighbours. Rows stand in groups of `group`, `stride` rows from one to the next, if it is not 0. The rows\n   \
-         of the file are columns, `column` blocks from one to the next, if that is not 0. */\n\
+         blocks; the first `rotated` of each `head` rows, if it is not 0, are permuted for rotations of neighbours.\n   \
+         If `group` is not 0, the rows are in groups of `group` rows, `stride` rows apart. If `column` is not 0,\n   \
+         the weight is transposed in the file, with columns that are `column` blocks apart. */\n\
          struct weight {\n    const char *name;\n    uint64_t offset, count, row, group, stride, column;\n    \
          int file, size, head, rotated, is_half, is_gain;\n};\n\n\
          typedef int part(const void *const *inputs, void *const *outputs);\n\n\
-         /* What a layer does to one token or to CHUNK, and how its `count` weights become `bytes` bytes; `many_bytes`\n   \
-         bytes for CHUNK where `bind_many` packs them otherwise. */\n\
+         /* A stage of a layer for one token and for CHUNK, and the functions that pack its `count` weights into `bytes`\n   \
+         bytes, or into `many_bytes` bytes for CHUNK if `bind_many` packs them differently. */\n\
          struct stage {\n    part *bind, *one, *bind_many, *many;\n    const struct weight *weights;\n    \
          int count;\n    uint64_t bytes, many_bytes;\n};\n\n\
-         /* A table of rows, of blocks of `elements` numbers each; without `decode` there is none. */\n\
+         /* A table of rows, in blocks of `elements` numbers; `decode` is NULL if the model does not have it. */\n\
          struct table {\n    struct weight weight;\n    \
          void (*decode)(const unsigned char *block, float *to);\n    int elements;\n};\n\n\
-         /* What says of each token what it is. */\n\
+         /* Embedding tables. */\n\
          struct tables {\n    struct table tokens, positions, kinds;\n};\n\n\
-         /* What distances add to scores: the class of each, of which the last has all longer ones too, what is added to\n   \
-         that of a position behind, 0 where none is seen, and the numbers of each of `count` classes. With `slopes`, the bits\n   \
-         of a float for each head, distances are multiplied by these instead. */\n\
+         /* Distance biases: the class of each distance, where distances above `last` have the class of `last`; the offset\n   \
+         of the classes of later positions, 0 if these are masked; and the biases of each of `count` classes. If\n   \
+         `slopes` is not NULL, distances are multiplied by them instead; they are the bits of a float per head. */\n\
          struct distances {\n    const uint32_t *classes;\n    int last, behind, heads, count;\n    \
          struct table table;\n    const uint32_t *slopes;\n};\n\n",
     );
@@ -47,7 +47,7 @@ pub(super) fn types(most: usize, formats: &[WeightType]) -> String {
     text
 }
 
-/// Where the weights of each part of a stack of layers stand, and its functions.
+/// Returns the weight tables of each part of a stack of layers, with the functions of the part.
 pub(super) fn stack(
     config: &Config,
     tensors: &Tensors,
@@ -82,7 +82,8 @@ pub(super) fn stack(
     Ok(text)
 }
 
-/// The function that packs weights for several tokens, if they are packed otherwise than for one, and the bytes that it makes.
+/// Returns the function that packs weights for `CHUNK` tokens if they are packed differently than for one, and the
+/// number of bytes it writes.
 fn bound_for_many(variant: &Variant) -> (String, u64) {
     let [_, many] = variant.functions();
     match variant.packed_otherwise() {
@@ -91,13 +92,13 @@ fn bound_for_many(variant: &Variant) -> (String, u64) {
     }
 }
 
-/// The tables that the rows of a stack of layers are read from.
+/// Returns the names of the embedding tables of a stack of layers: tokens, positions, kinds and distances.
 fn rows_of(config: &Config) -> [Option<&'static str>; 4] {
     let own = parts::tables(config);
     [Some(own.tokens), own.positions, own.kinds, own.distances]
 }
 
-/// How these tables are stored, each format once.
+/// Returns the distinct storage types of these tables.
 pub(super) fn formats(config: &Config, tensors: &Tensors) -> Vec<WeightType> {
     let names = rows_of(config).into_iter().flatten();
     let mut all: Vec<WeightType> = Vec::new();
@@ -109,7 +110,7 @@ pub(super) fn formats(config: &Config, tensors: &Tensors) -> Vec<WeightType> {
     all
 }
 
-/// The tables that the rows of a stack of layers are read from, as C.
+/// Returns the C definitions of these tables.
 fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
     let table = |name: Option<&'static str>| -> Result<String, CError> {
         let Some(name) = name else {
@@ -157,7 +158,7 @@ fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
     Ok(text)
 }
 
-/// The weights of each layer for a part, and its functions; those of each expert for the part of experts.
+/// Writes the weights and functions of a stage for each layer, and for each expert if it is the expert stage.
 fn stages(
     text: &mut String,
     config: &Config,
@@ -223,7 +224,7 @@ fn stages(
     Ok(())
 }
 
-/// A weight as an initialiser.
+/// Returns the C initialiser of a weight.
 fn row(
     config: &Config,
     stored: Stored,
@@ -259,7 +260,7 @@ fn row(
     )
 }
 
-/// The function that decodes a block of a format.
+/// Returns the C function that decodes a block of a format.
 fn decoder(weight_type: WeightType) -> &'static str {
     let name = format!("decode_{}(", weight_type.name());
     let mut sections = DECODERS.split("\n\n\n");

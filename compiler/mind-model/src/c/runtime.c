@@ -49,7 +49,7 @@ static void rotation(int turning, uint32_t position, float *cosines, float *sine
     }
 }
 
-/* Where weights come from: open files, or a seed. */
+/* Sources of weights: open files, or a seed for random ones. */
 static FILE *files[FILES];
 static int has_seed;
 static uint64_t seed;
@@ -62,11 +62,11 @@ static uint32_t drawn(uint64_t tensor, uint64_t index)
     return (uint32_t)(z >> 33);
 }
 
-/* Block `index` of a made-up weight, as it is stored: between -1/16 and 1/16, or near 1 for gains. */
+/* Writes block `index` of a random weight in its storage format: between -1/16 and 1/16, or near 1 for gains. */
 static void make(const struct weight *w, uint64_t index, unsigned char *to)
 {
     if (w->size != 2 && w->size != 4) {
-        /* Any bits, but for the exponents of scales. */
+        /* Random bits, except for the exponents of scales. */
         for (int at = 0; at < w->size; ++at) {
             to[at] = (unsigned char)(drawn(w->offset, index * 256 + (uint64_t)at) & 0x9fu);
         }
@@ -78,7 +78,7 @@ static void make(const struct weight *w, uint64_t index, unsigned char *to)
     if (w->size == 4) {
         memcpy(to, &bits, 4);
     } else {
-        /* f16 has 5 bits of exponent, and the numbers above have 7 bits of mantissa. */
+        /* f16 has 5 exponent bits, and the numbers above have 7 mantissa bits. */
         uint16_t narrow = w->is_half
             ? (uint16_t)((bits >> 16 & 0x8000u) | (((bits >> 23 & 0xffu) - 112u) << 10) | (bits >> 13 & 0x3ffu))
             : (uint16_t)(bits >> 16);
@@ -86,7 +86,7 @@ static void make(const struct weight *w, uint64_t index, unsigned char *to)
     }
 }
 
-/* Blocks `first` to `first + count` of a weight, as they are stored. */
+/* Reads blocks `first` to `first + count` of a weight in its storage format. */
 static int load(const struct weight *w, uint64_t first, uint64_t count, unsigned char *to)
 {
     if (has_seed) {
@@ -120,14 +120,14 @@ static void *room(uint64_t bytes)
     return found;
 }
 
-/* A weight whose file is shorter than it. */
+/* Reports a weight that exceeds the end of its file. */
 static void missing(const struct weight *w)
 {
     fprintf(stderr, "error: weight %s: the file ends before it\n", w->name);
     exit(1);
 }
 
-/* All rows of a weight, in the model's order. */
+/* Reads all rows of a weight in the model's order. */
 static unsigned char *rows_of(const struct weight *w)
 {
     unsigned char *stored = room(w->count * (uint64_t)w->size);
@@ -172,7 +172,7 @@ struct bound {
     void *one, *many;
 };
 
-/* Packs the weights of a stage, if it has some. */
+/* Packs the weights of a stage, if it has any. */
 static struct bound bound(const struct stage *stage)
 {
     const void *inputs[MOST_WEIGHTS];
@@ -209,7 +209,7 @@ static void unbind(struct bound packed)
 static void table_row(const struct weight *w, void (*decode)(const unsigned char *block, float *to),
     int elements, uint64_t index, float *row)
 {
-    /* No format takes more than four bytes for a number. */
+    /* No format has more than four bytes per number. */
     static unsigned char stored[4 * ROW];
     if (load(w, index * w->row, w->row, stored) != 0) {
         missing(w);
@@ -229,7 +229,7 @@ static void add_table_row(const struct table *table, uint64_t index, float *row)
     }
 }
 
-/* What tables say of a token at row `position` of the table of positions. */
+/* Computes the embedding of a token at row `position` of the position table. */
 static void token_row(const struct tables *tables, uint32_t token, uint64_t position, float *row)
 {
     float scale;
@@ -248,7 +248,7 @@ static void token_row(const struct tables *tables, uint32_t token, uint64_t posi
 }
 
 #if ANY_DISTANCES
-/* What classes of distances add to the scores of each head. */
+/* Returns the bias of each distance class and head, or the slopes of the heads. */
 static float *distance_numbers(const struct distances *own)
 {
     uint64_t heads = (uint64_t)own->heads;
@@ -264,7 +264,7 @@ static float *distance_numbers(const struct distances *own)
     return numbers;
 }
 
-/* What distances add to the scores of `tokens` queries, from position `first` on, and of `seen` keys. */
+/* Computes the distance biases for `tokens` queries, from position `first` on, and `seen` keys. */
 static void fill_distances(const struct distances *own, const float *numbers, float *to, int first, int tokens, int seen)
 {
     for (int at = 0; at < tokens; ++at) {
@@ -291,7 +291,7 @@ static void fill_distances(const struct distances *own, const float *numbers, fl
 }
 #endif
 
-/* Opens a file of weights; 1 if it cannot be opened. */
+/* Opens a weight file. Returns 1 if it cannot be opened. */
 static int open_weights(const char *name, int *opened)
 {
     files[*opened] = fopen(name, "rb");
@@ -303,7 +303,7 @@ static int open_weights(const char *name, int *opened)
 }
 
 #if READS_IMAGES || READS_AUDIO
-/* The `count` numbers of a file; NULL, once it was said, for a file of another size. */
+/* Returns the `count` numbers of a file; reports an error and returns NULL for a file of another size. */
 static float *read_numbers(const char *name, size_t count)
 {
     float *numbers = room(sizeof(float) * (uint64_t)count);
@@ -315,20 +315,20 @@ static float *read_numbers(const char *name, size_t count)
     if (is_whole) {
         return numbers;
     }
-    fprintf(stderr, "error: %s is no file of %lu f32\n", name, (unsigned long)count);
+    fprintf(stderr, "error: %s does not contain %lu f32\n", name, (unsigned long)count);
     free(numbers);
     return NULL;
 }
 #endif
 
-/* What stands behind `option` in `word`, NULL if that is another word. */
+/* Returns the rest of `word` after the prefix `option`; NULL if it has another prefix. */
 static const char *value_of(const char *word, const char *option)
 {
     size_t length = strlen(option);
     return strncmp(word, option, length) == 0 ? word + length : NULL;
 }
 
-/* Makes weights up if `word` says so. */
+/* Selects random weights if `word` is the option for them. */
 static int is_seed(const char *word)
 {
     const char *said = value_of(word, "--seed=");
@@ -339,7 +339,7 @@ static int is_seed(const char *word)
     return said != NULL;
 }
 
-/* Says what the processor lacks, if anything. */
+/* Reports missing processor features. */
 static int lacks_cpu(void)
 {
     if (MIND_LACKS_CPU) {
@@ -349,7 +349,7 @@ static int lacks_cpu(void)
 }
 
 #if !READS_IMAGES
-/* At most `most` numbers of a list, or -1 after an error. */
+/* Parses a list of at most `most` numbers. Returns their count, or -1 after an error. */
 static int parse_tokens(const char *at, uint32_t *tokens, int most)
 {
     int length = 0;

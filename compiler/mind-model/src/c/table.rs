@@ -1,4 +1,4 @@
-//! Where the weights of a model stand in its files.
+//! File positions of the weights of a model.
 
 use std::collections::BTreeMap;
 
@@ -9,45 +9,45 @@ use mind_weights::{Permutation, TensorView, WeightType};
 /// A weight in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stored {
-    /// Which file, from 0.
+    /// The index of the file.
     pub file: usize,
-    /// Bytes in front of it.
+    /// The byte offset in the file.
     pub offset: u64,
-    /// Elements.
+    /// Number of elements.
     pub count: u64,
-    /// How its numbers are stored.
+    /// Storage type.
     pub weight_type: WeightType,
-    /// Elements of a row.
+    /// Elements per row.
     pub row: usize,
     /// The order of the elements in the file.
     pub permutation: Permutation,
 }
 
 impl Stored {
-    /// Blocks that it consists of: elements, where it has no blocks.
+    /// Returns the number of blocks; for types without blocks, the number of elements.
     pub(super) fn blocks(&self) -> u64 {
         self.count / self.weight_type.block_elements() as u64
     }
 }
 
-/// Why a weight cannot be read by C.
+/// Why the C program cannot read a weight.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TableError {
-    /// It is in none of the files.
-    #[error("weight `{name}` is in none of the files")]
+    /// Its bytes are in none of the files.
+    #[error("weight `{name}` is not in any of the files")]
     Outside {
         /// The weight.
         name: String,
     },
-    /// It is quantised, and no right side of a product.
+    /// It is quantised but not the right-hand side of a product.
     #[error("weight `{name}` is stored as {found}; C reads vectors as f32, f16 and bf16")]
     Format {
         /// The weight.
         name: String,
-        /// Its format.
+        /// Its storage type.
         found: WeightType,
     },
-    /// There is none.
+    /// The checkpoint does not have it.
     #[error("weight `{0}` is missing")]
     Missing(String),
 }
@@ -56,12 +56,12 @@ pub enum TableError {
 #[derive(Clone, Debug)]
 pub struct Tensors {
     stored: BTreeMap<(&'static str, Option<usize>), Stored>,
-    /// Those of experts, by their number behind that of their layer.
+    /// Weights of experts, by name, layer and expert.
     of_experts: BTreeMap<(&'static str, usize, usize), Stored>,
     files: usize,
 }
 
-/// Where the bytes of a tensor lie in `files`.
+/// Returns the file and offset of a tensor whose bytes are part of one of `files`.
 fn place(name: &str, view: &TensorView<'_>, files: &[&[u8]]) -> Result<Stored, TableError> {
     let mut starts = files.iter().map(|file| file.as_ptr_range());
     let file = starts.position(|file| file.contains(&view.bytes.as_ptr()));
@@ -80,11 +80,11 @@ fn place(name: &str, view: &TensorView<'_>, files: &[&[u8]]) -> Result<Stored, T
 }
 
 impl Tensors {
-    /// The weights of a checkpoint whose tensors lie in `files`.
+    /// Locates the weights of a checkpoint whose tensors are views of `files`.
     ///
     /// # Errors
     ///
-    /// One that lies elsewhere.
+    /// A tensor is not a view of these files.
     pub fn new(
         config: &Config,
         checkpoint: &Checkpoint<'_>,
@@ -121,23 +121,23 @@ impl Tensors {
         })
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(super) fn files(&self) -> usize {
         self.files
     }
 
-    /// How a weight of a layer is stored; as `f32` where there is none.
+    /// Returns the storage type of a weight of a layer; `f32` if the model does not have the weight.
     pub(super) fn stored_as(&self, name: &str, layer: Option<usize>) -> WeightType {
         let expert = layer.and_then(|layer| self.find_of_expert(name, layer, 0).ok());
         let found = expert.or_else(|| self.find(name, layer).ok());
         found.map_or(WeightType::F32, |stored| stored.weight_type)
     }
 
-    /// A weight of an expert.
+    /// Returns a weight of an expert.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The weight is missing.
     pub(super) fn find_of_expert(
         &self,
         name: &str,
@@ -150,11 +150,11 @@ impl Tensors {
         found.ok_or_else(|| TableError::Missing(name.to_owned()))
     }
 
-    /// A weight.
+    /// Returns a weight of a layer, or of the model if `layer` is `None`.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The weight is missing.
     pub(super) fn find(&self, name: &str, layer: Option<usize>) -> Result<Stored, TableError> {
         let mut all = self.stored.iter();
         let found = all.find(|((own, of), _)| *own == name && *of == layer);

@@ -1,4 +1,4 @@
-//! Log-mel features of sound.
+//! Log-mel features of audio.
 
 use std::f64::consts::{LOG10_E, TAU};
 
@@ -7,60 +7,60 @@ use mind_ir::scalar::math::{cos_f64, exp_f64, log_f64};
 use super::fourier::Fourier;
 use super::wav::Sound;
 
-/// How features are made of samples.
+/// Parameters of the log-mel spectrogram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spectrogram {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: usize,
-    /// Samples of a frame, which is as long as the transform.
+    /// Samples per frame, which is the length of the Fourier transform.
     pub window: usize,
-    /// Samples from one frame to the next.
+    /// Samples between the starts of two frames.
     pub hop: usize,
-    /// Seconds of a piece of sound.
+    /// Length of a clip in seconds.
     pub seconds: usize,
-    /// Features of a frame.
+    /// Features per frame.
     pub mel_bins: usize,
 }
 
-/// Why there are no features.
+/// Why features cannot be computed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpectrogramError {
-    /// Sound of another sampling rate.
+    /// The audio has another sampling rate.
     #[error(
-        "the sound has {found} samples a second, the model hears {expected}: convert it, as with `ffmpeg -i IN.wav -ar {expected} OUT.wav` or `sox IN.wav -r {expected} OUT.wav`"
+        "the audio has {found} samples per second, the model expects {expected}: convert it, for example with `ffmpeg -i IN.wav -ar {expected} OUT.wav` or `sox IN.wav -r {expected} OUT.wav`"
     )]
     Rate {
-        /// That of the sound.
+        /// The rate of the audio.
         found: u32,
-        /// That of the model.
+        /// The rate that the model expects.
         expected: usize,
     },
-    /// More sound than a model hears at once.
+    /// The audio is longer than a clip.
     #[error(
-        "the sound has {found} samples, more than the {expected} of the {seconds} seconds that the model hears at once; cut it into pieces"
+        "the audio has {found} samples, at most {expected} ({seconds} seconds) are supported: split it"
     )]
     Long {
-        /// Samples of the sound.
+        /// Samples of the audio.
         found: usize,
-        /// Samples of a piece.
+        /// Samples of a clip.
         expected: usize,
-        /// Seconds of a piece.
+        /// Seconds of a clip.
         seconds: usize,
     },
-    /// Numbers that make no frames.
+    /// The parameters do not define any frames.
     #[error("{0}")]
     Sizes(&'static str),
 }
 
-/// The largest frequency of a feature, in hertz.
+/// The upper frequency of the last mel filter, in hertz.
 const HIGHEST: f64 = 8000.0;
-/// The most samples of a piece.
+/// The maximal number of samples of a clip.
 const MOST_SAMPLES: usize = 1 << 28;
-/// The most samples of a frame.
+/// The maximal number of samples of a frame.
 const MOST_WINDOW: usize = 1 << 16;
 
 impl Default for Spectrogram {
-    /// That of Whisper.
+    /// The parameters of Whisper.
     fn default() -> Spectrogram {
         Spectrogram {
             rate: 16_000,
@@ -73,17 +73,17 @@ impl Default for Spectrogram {
 }
 
 impl Spectrogram {
-    /// Samples of a piece of sound.
+    /// Returns the samples of a clip.
     pub fn samples(&self) -> usize {
         self.rate.saturating_mul(self.seconds)
     }
 
-    /// Frames of a piece of sound.
+    /// Returns the frames of a clip.
     pub fn frames(&self) -> usize {
         self.samples().checked_div(self.hop).unwrap_or(0)
     }
 
-    /// What is wrong with the numbers.
+    /// Checks the parameters.
     fn check(&self) -> Result<(), SpectrogramError> {
         let fine = |is_fine: bool, why| {
             if is_fine {
@@ -111,12 +111,13 @@ impl Spectrogram {
         )
     }
 
-    /// Of each feature its number in every frame: the logarithms of what triangles on the mel scale see of the power of
-    /// each frequency, none further below the largest than 8. Silence follows the sound up to the length of a piece.
+    /// Returns the log-mel features, `[mel_bins, frames]`: the decimal logarithm of each mel filter's power, clamped to
+    /// at most 8 below the maximum, then scaled by (x + 4) / 4. The audio is padded with silence to the length of a
+    /// clip.
     ///
     /// # Errors
     ///
-    /// Sound of another sampling rate, or longer than a piece; numbers that make no frames.
+    /// The audio has another sampling rate, or is longer than a clip; the parameters do not define any frames.
     pub fn features(&self, sound: &Sound) -> Result<Vec<f32>, SpectrogramError> {
         self.check()?;
         if sound.rate as usize != self.rate {
@@ -137,7 +138,7 @@ impl Spectrogram {
         let (fourier, filters) = (Fourier::new(self.window), self.filters());
         let window = self.hann();
         let half = self.window / 2;
-        // Frames reach beyond both ends, where they see the mirror image.
+        // Frames at both ends are padded by reflection.
         let sample = |at: usize| -> f64 {
             let place = at.abs_diff(half);
             let place = if at >= half && place >= count {
@@ -167,13 +168,13 @@ impl Spectrogram {
         Ok(scaled.collect())
     }
 
-    /// The window of Hann, which samples of a frame are multiplied by.
+    /// Returns the Hann window.
     fn hann(&self) -> Vec<f64> {
         let share = |at: usize| 0.5 - 0.5 * cos_f64(TAU * at as f64 / self.window as f64);
         (0..self.window).map(share).collect()
     }
 
-    /// Triangles whose corners are equally far from each other on the mel scale of Slaney, each with the area 1.
+    /// Returns triangular filters that are equally spaced on Slaney's mel scale, each normalised to area 1.
     fn filters(&self) -> Vec<Filter> {
         let half = self.window / 2;
         let nyquist = (self.rate / 2) as f64;
@@ -199,16 +200,16 @@ impl Spectrogram {
     }
 }
 
-/// What a feature sees of the power of each frequency from `first` on.
+/// A mel filter: the weights of the power of each frequency bin from `first` on.
 struct Filter {
     first: usize,
     shares: Vec<f64>,
 }
 
-/// Mels and hertz where the scale becomes logarithmic.
+/// The mel value and frequency at which the scale becomes logarithmic.
 const LOG_FROM: [f64; 2] = [15.0, 1000.0];
 
-/// The logarithm of the growth of a mel there.
+/// The logarithm of the ratio of consecutive mels' frequencies in the logarithmic part.
 fn log_step() -> f64 {
     log_f64(6.4) / 27.0
 }
@@ -260,7 +261,7 @@ mod tests {
             let most = numbers.iter().copied().fold(f32::MIN, f32::max);
             let best = numbers.iter().position(|x| *x == most).unwrap();
             let least = all.iter().copied().fold(f32::MAX, f32::min);
-            // Nothing is further below the largest than 8, a quarter of which is left.
+            // The dynamic range is 8 before scaling, hence 2 after it.
             let loudest = all.iter().copied().fold(f32::MIN, f32::max);
             assert!(least >= loudest - 2.0 - 1e-6);
             best
@@ -295,13 +296,15 @@ mod tests {
         let rate = why(short(), &other);
         assert!(
             rate.starts_with(
-                "the sound has 44100 samples a second, the model hears 16000: convert it"
+                "the audio has 44100 samples per second, the model expects 16000: convert it"
             ),
             "{rate}"
         );
         let long = why(short(), &sound(vec![0.0; 16_001]));
         assert!(
-            long.starts_with("the sound has 16001 samples, more than the 16000 of the 1 seconds")
+            long.starts_with(
+                "the audio has 16001 samples, at most 16000 (1 seconds) are supported"
+            )
         );
         let none = sound(Vec::new());
         for own in [

@@ -1,13 +1,14 @@
-//! The discrete Fourier transform of any length.
+//! Discrete Fourier transform of any length.
 
 use mind_ir::scalar::math::{cos_f64, sin_f64};
 
 /// A complex number.
 pub(super) type Complex = [f64; 2];
 
-/// The transform of a number of elements, by the factors of that number.
+/// A mixed-radix transform of a fixed length.
 ///
-/// Roots of unity are those of the scalar functions, and sums have one order: results have the same bits everywhere.
+/// The roots of unity are computed with the crate's own scalar functions, and sums have a fixed order, so that results
+/// have the same bits everywhere.
 pub(super) struct Fourier {
     roots: Vec<Complex>,
 }
@@ -23,7 +24,7 @@ impl Fourier {
         }
     }
 
-    /// The transform of `elements`, as many as there are roots.
+    /// Returns the transform of `elements`, whose number is the length of the transform.
     pub(super) fn run(&self, elements: &[f64]) -> Vec<Complex> {
         let mut out = vec![[0.0; 2]; self.roots.len()];
         let mut scratch = Vec::new();
@@ -31,7 +32,7 @@ impl Fourier {
         out
     }
 
-    /// The transform of every `step`-th element from `first` on.
+    /// Transforms every `step`-th element from `first` on.
     fn part(
         &self,
         elements: &[f64],
@@ -64,7 +65,7 @@ impl Fourier {
     }
 }
 
-/// The smallest factor above 1 of a number above 1.
+/// Returns the smallest prime factor of a number above 1.
 fn smallest_factor(count: usize) -> usize {
     let mut factors = (2..).take_while(|own| own * own <= count);
     factors

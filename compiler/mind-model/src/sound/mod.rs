@@ -1,4 +1,4 @@
-//! Sound, as models read it: files of samples, and features of short pieces of them.
+//! Audio input: WAV files and log-mel features.
 
 mod features;
 mod fourier;

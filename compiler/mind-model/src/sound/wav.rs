@@ -1,72 +1,72 @@
-//! WAV files.
+//! Reader of WAV files.
 
-/// Samples of one channel.
+/// Mono audio.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sound {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
-    /// The samples, from -1 to 1 unless they are stored as floating-point numbers that are larger.
+    /// The samples, nominally from -1 to 1. Files with floating-point samples may exceed that range.
     pub samples: Vec<f32>,
 }
 
-/// Why bytes are no WAV file that can be read.
+/// Why a WAV file cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WavError {
-    /// Another file.
+    /// The file is not a WAV file.
     #[error("not a WAV file: it does not begin with RIFF and WAVE")]
     Foreign,
-    /// A file that ends early.
+    /// The file is truncated.
     #[error("the file ends within {what}, at byte {at}")]
     Short {
-        /// What is cut off.
+        /// The structure that is cut off.
         what: &'static str,
         /// The length of the file.
         at: usize,
     },
-    /// A file without what it must have.
-    #[error("there is no `{0}` chunk in front of the end of the file")]
+    /// A required chunk is missing.
+    #[error("the file has no `{0}` chunk")]
     Lacks(&'static str),
-    /// A file with another kind of samples.
+    /// The sample format is not supported.
     #[error(
         "samples of format {format} with {bits} bits are not read; PCM of 8, 16, 24 and 32 bits and floating-point numbers of 32 and 64 bits are"
     )]
     Format {
-        /// The number of the format.
+        /// The format code.
         format: u16,
-        /// Bits of a sample.
+        /// Bits per sample.
         bits: u16,
     },
-    /// Numbers that contradict each other.
+    /// The numbers of the header contradict each other.
     #[error("the header says {channels} channels of {bits} bits in blocks of {block} bytes")]
     Block {
         /// Channels.
         channels: u16,
-        /// Bits of a sample.
+        /// Bits per sample.
         bits: u16,
-        /// Bytes of a sample of every channel.
+        /// Bytes per block, which has a sample of each channel.
         block: u16,
     },
 }
 
-/// How a sample is stored.
+/// Encoding of a sample.
 #[derive(Clone, Copy, Debug)]
 enum Encoding {
     /// An unsigned byte.
     Unsigned,
-    /// A signed integer of this many bytes.
+    /// A signed little-endian integer of this many bytes.
     Signed(usize),
     Single,
     Double,
 }
 
-/// The format of samples as integers.
+/// The format code of integer samples.
 const PCM: u16 = 1;
-/// The format of samples as floating-point numbers.
+/// The format code of floating-point samples.
 const FLOAT: u16 = 3;
-/// The format that says the format further on.
+/// The format code for extensible headers, which have the actual code at byte 24.
 const EXTENSIBLE: u16 = 0xfffe;
 
-/// What the chunk `fmt ` says.
+/// The content of the `fmt ` chunk.
 #[derive(Clone, Copy, Debug)]
 struct Header {
     rate: u32,
@@ -75,7 +75,7 @@ struct Header {
 }
 
 impl Sound {
-    /// Reads a WAV file. A sample of several channels is their mean.
+    /// Reads a WAV file. Several channels are averaged.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Sound {
                 (b"data", Some(own)) => return Ok(samples(content, own)),
                 _ => {}
             }
-            // Chunks begin at even bytes.
+            // Chunks are padded to an even length.
             rest = padded.get(length % 2..).unwrap_or_default();
         }
         Err(WavError::Lacks(if header.is_some() {
@@ -158,7 +158,7 @@ fn header_of(content: &[u8], end: usize) -> Result<Header, WavError> {
     })
 }
 
-/// The samples of a chunk; bytes behind the last whole one are left out.
+/// Decodes the samples of a chunk. An incomplete block at its end is ignored.
 fn samples(content: &[u8], header: Header) -> Sound {
     let Header {
         rate,
@@ -200,7 +200,7 @@ fn samples(content: &[u8], header: Header) -> Sound {
 mod tests {
     use super::*;
 
-    /// A file with a chunk that nothing reads in front of its samples.
+    /// Returns a file with an unknown chunk before the samples.
     fn wav([format, channels, bits]: [u16; 3], data: &[u8]) -> Vec<u8> {
         let mut bytes = b"RIFF\0\0\0\0WAVELIST\x03\0\0\0abc\0fmt \x10\0\0\0".to_vec();
         let block = channels * bits / 8;
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(read([PCM, 1, 32], &[0, 0, 0, 0xe0]), [-0.25]);
         assert_eq!(read([FLOAT, 1, 32], &1.5f32.to_le_bytes()), [1.5]);
         assert_eq!(read([FLOAT, 1, 64], &(-0.1f64).to_le_bytes()), [-0.1]);
-        // The odd byte is no sample.
+        // The odd byte at the end is ignored.
         assert_eq!(read([PCM, 1, 16], &[0, 0x40, 7]), [0.5]);
     }
 
@@ -252,14 +252,8 @@ mod tests {
         for end in 13..whole.len() {
             assert!(Sound::of_wav(&whole[..end]).is_err(), "{end}");
         }
-        assert_eq!(
-            why(&whole[..24]),
-            "there is no `fmt ` chunk in front of the end of the file"
-        );
-        assert_eq!(
-            why(&whole[..48]),
-            "there is no `data` chunk in front of the end of the file"
-        );
+        assert_eq!(why(&whole[..24]), "the file has no `fmt ` chunk");
+        assert_eq!(why(&whole[..48]), "the file has no `data` chunk");
         assert_eq!(
             why(&whole[..whole.len() - 1]),
             "the file ends within a chunk, at byte 59"

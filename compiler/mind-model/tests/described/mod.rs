@@ -1,4 +1,4 @@
-//! Families that no shipped file describes, from the folders of `tests/families`.
+//! Families of the folders in `tests/families`, which are not shipped.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use mind_diag::SourceFile;
 use mind_irv2::family::FILE_NAMES;
 use mind_irv2::{Families, Family, FamilyFiles};
 
-/// The shipped families and, if there is a folder of that name, the one called `name`.
+/// Returns the shipped families, plus the family `name` if there is a folder of that name.
 pub fn families(name: &str) -> Families {
-    // Two crates have this module.
+    // Two crates include this module.
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = if own.ends_with("mind-model") {
         own.join("tests")
@@ -30,6 +30,7 @@ pub fn families(name: &str) -> Families {
         global_buffers: globals,
         layer_plan: plan,
         tensors,
+        completes_plan: false,
     };
     let own = Family::read(&files);
     Families::with(own.unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found)))

@@ -1,4 +1,5 @@
-//! Encoder-decoders that hear: by their formulas, in every engine, as documents, as files and as C.
+//! Speech encoder-decoders against a reference written from the formulas, in every engine, as documents, as files and
+//! as C.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::reference::{activated, added};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, table};
 
-/// What the table calls a tiny model, and what its configuration says: a few positions, and more than a pass takes.
+/// Names and configurations of tiny models: with few positions, and with more than fit into a pass.
 const MODELS: [(&str, &str); 2] = [
     ("whisper", r#""num_mel_bins": 5, "max_source_positions": 9"#),
     (
@@ -48,7 +49,7 @@ fn audio(config: &Config) -> Audio {
     encoder.audio().expect("sound")
 }
 
-/// Features from -1 to 1.
+/// Returns features from -1 to 1.
 fn features(config: &Config) -> Vec<f32> {
     let number = |at: usize| ((at * at * 31 + 7 * at) % 255) as f32 / 127.0 - 1.0;
     (0..audio(config).elements()).map(number).collect()
@@ -64,7 +65,7 @@ fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|x| x.to_bits()).collect()
 }
 
-/// `gelu(conv(x))` of every `step`-th row of `x`, with a kernel of three rows.
+/// Returns `gelu(conv(x))` of every `step`-th row of `x`, with a kernel of three rows.
 fn convolved(tensors: &Tensors, name: &str, x: &[Row], step: usize) -> Vec<Row> {
     let weight = tensors.get(&format!("{name}_weight"), None);
     let bias = tensors.get(&format!("{name}_bias"), None);
@@ -86,7 +87,7 @@ fn convolved(tensors: &Tensors, name: &str, x: &[Row], step: usize) -> Vec<Row> 
     (0..x.len()).step_by(step).map(row).collect()
 }
 
-/// The logits behind each of `own` by the formulas.
+/// Returns the reference logits after each token of `own`.
 fn expected(config: &Config, tensors: &Tensors, features: &[f32], own: &[u32]) -> Row {
     let Audio { mel_bins, frames } = audio(config);
     let frame = |at: usize| -> Row {
@@ -144,7 +145,7 @@ fn engines_and_a_document_give_the_bits_of_a_model_that_hears() {
         let two = logits(&model(config, &tensors, jit(2)), &features, &own);
         assert_eq!(bits(&one), bits(&two), "{called}");
         let again = read_back(config, WeightType::F32, Default::default(), called);
-        // Padding that is cut off may hold anything.
+        // Padding that is cut off may have any value.
         for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
             let g = document::model(&again, padding).expect("a module");
             let mut all: Arrays = arrays(&config, &tensors, filled);
@@ -163,7 +164,7 @@ fn engines_and_a_document_give_the_bits_of_a_model_that_hears() {
     }
 }
 
-/// The bytes of a file with these weights, as Hugging Face has them.
+/// Returns a Hugging Face file with these weights.
 fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
     let all = tensors.tensors.iter().map(|((part, layer), own)| {
         let name = config.family.tensor_name(part, *layer).expect("a name");
@@ -238,15 +239,15 @@ fn what_a_model_that_hears_refuses() {
         session.err().map(|why| why.to_string()).unwrap_or_default()
     };
     let read = Session::behind(own.clone(), &[1, 2], 8);
-    assert_eq!(why(read), "models of whisper read sound, not tokens");
+    assert_eq!(why(read), "models of whisper read audio, not tokens");
     let short = Session::behind_audio(own.clone(), &[0.0; 89], 8);
     assert_eq!(
         why(short),
-        "there are 89 features, expected 90: 5 of 18 frames each"
+        "found 89 features, expected 90: 5 for each of 18 frames"
     );
     assert!(Encoder::new(own).is_err());
     let decoder = Config::new(llama()).unwrap();
     let weights = Tensors::random(&decoder, WeightType::F32, 3);
     let deaf = Session::behind_audio(model(decoder, &weights, jit(1)), &[0.0; 90], 8);
-    assert_eq!(why(deaf), "models of llama read no sound");
+    assert_eq!(why(deaf), "models of llama do not read audio");
 }

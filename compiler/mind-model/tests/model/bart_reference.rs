@@ -1,4 +1,4 @@
-//! BART, mBART, Pegasus and Whisper in double precision, written from the formulas alone.
+//! BART, mBART, Pegasus and Whisper in double precision, written only from the formulas.
 
 use mind_irv2::{Attribute, Config};
 
@@ -7,7 +7,7 @@ use crate::pair_reference::{Looking, Row, numbers};
 use crate::random::Tensors;
 use crate::reference::{activated, added, product};
 
-/// Runs the layers whose weights are called as `prefix` says; a decoder also looks at `said`.
+/// Runs the layers whose weight names start with `prefix`; a decoder also attends to `said`.
 pub fn layers(
     config: &Config,
     tensors: &Tensors,
@@ -16,7 +16,7 @@ pub fn layers(
     said: Option<&[Row]>,
 ) -> Vec<Row> {
     let name = config.family.name();
-    // Pegasus and Whisper do not normalise embeddings, and their first position has the first row.
+    // Pegasus and Whisper do not normalise embeddings, and their position table has no unused rows at the start.
     let has_table_of_two_more = !["pegasus", "whisper"].contains(&name);
     let normal = |gain: &str, shift: &str, layer: Option<usize>, rows: &[Row]| -> Vec<Row> {
         let names = (format!("{prefix}{gain}"), format!("{prefix}{shift}"));
@@ -41,7 +41,7 @@ pub fn layers(
     stack(config, tensors, prefix, x, said)
 }
 
-/// What the layers make of the rows that the first of them reads.
+/// Runs the layers on embedded rows.
 pub fn stack(
     config: &Config,
     tensors: &Tensors,
@@ -49,7 +49,7 @@ pub fn stack(
     mut x: Vec<Row>,
     said: Option<&[Row]>,
 ) -> Vec<Row> {
-    // BART normalises sums, the others what sums are made of and the last sum.
+    // BART is post-norm; the others are pre-norm with a final normalisation.
     let is_before = config.family.name() != "bart";
     let normal = |gain: &str, shift: &str, layer: Option<usize>, rows: &[Row]| -> Vec<Row> {
         let names = (format!("{prefix}{gain}"), format!("{prefix}{shift}"));
@@ -74,7 +74,7 @@ pub fn stack(
     for layer in 0..config.num_layers {
         let all = |rows: &[Row], weight: &str, bias: &str| -> Vec<Row> {
             let weight = tensors.get(&format!("{prefix}{weight}"), Some(layer));
-            // Keys of Whisper have no bias.
+            // Key projections of Whisper have no bias.
             let bias = tensors.find_elements(&format!("{prefix}{bias}"), Some(layer));
             let rows = rows.iter();
             rows.map(|row| product(row, weight, bias)).collect()
@@ -83,7 +83,7 @@ pub fn stack(
             let (gain, shift) = (format!("ln{at}_gamma"), format!("ln{at}_beta"));
             normal(&gain, &shift, Some(layer), rows)
         };
-        // Adds what `make` makes of the stream to it.
+        // Adds the result of `make` to the residual stream.
         let step = |at: usize, x: &mut Vec<Row>, make: &dyn Fn(&[Row]) -> Vec<Row>| {
             let made = if is_before {
                 make(&norm(at, x))

@@ -1,4 +1,4 @@
-//! Beam search against every sequence that there is.
+//! Beam search against an exhaustive search.
 
 use mind_irv2::{Config, Parameters};
 use mind_model::{BeamSearch, Forced, Model, Session, Suppressed};
@@ -6,7 +6,7 @@ use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model};
 
-/// Tokens of the small vocabulary.
+/// Vocabulary size of the small model.
 const VOCAB: usize = 12;
 
 fn small() -> Config {
@@ -17,7 +17,7 @@ fn small() -> Config {
     Config::new(parameters).expect("a model")
 }
 
-/// Every sequence of `left` more tokens with the sum of the logarithms of its probabilities; one ends behind an end.
+/// Returns every continuation by `left` more tokens, or up to an end token, with its total log probability.
 fn all(session: &Session<'_>, logits: &[f32], left: usize, ends: &[u32]) -> Vec<(Vec<u32>, f64)> {
     let most = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let sum: f64 = logits.iter().map(|&x| (f64::from(x) - most).exp()).sum();
@@ -89,7 +89,7 @@ fn one_beam_takes_the_most_likely_token_each_time() {
         search(beams).run(empty, &[1, 2, 3]).expect("tokens")
     };
     assert_eq!(found(1), greedy);
-    // More beams find what is likelier as a whole.
+    // More beams find sequences that are more likely as a whole.
     let likelihood = |tokens: &[u32]| likelihood(&model, &[1, 2, 3], tokens);
     assert!(likelihood(&found(6)) >= likelihood(&greedy));
 }
@@ -113,7 +113,7 @@ fn forced_tokens_come_whatever_their_probability() {
     let behind = greedy(&model, &[3, 9], 2);
     let expected = [&[9], behind.as_slice(), &[5]].concat();
     assert_eq!(search(1, Some(9), Some(5)).expect("tokens"), expected);
-    // All sequences begin alike, and the most likely one of two tokens is between.
+    // The first and the last token are forced, and between them is the most likely pair of tokens.
     let found = search(VOCAB * VOCAB, Some(9), Some(5)).expect("tokens");
     let mut session = Session::new(model.clone(), 8).expect("a session");
     let logits = session.prefill(&[3, 9]).expect("logits");
@@ -162,12 +162,12 @@ fn a_session_forgets_and_forks() {
     let mut other = session.fork().expect("a cache");
     let expected = session.prefill(&[4, 5]).expect("logits");
     assert_eq!((session.len(), other.len(), other.capacity()), (5, 3, 20));
-    // What one of them does, the other does not see.
+    // Forks are independent.
     other.prefill(&[9, 9, 9, 9]).expect("logits");
     assert_eq!((session.truncate(3), session.len()), (3, 3));
     assert_eq!(session.prefill(&[4, 5]).expect("logits"), expected);
     assert_eq!(other.truncate(3), 3);
     assert_eq!(other.prefill(&[4, 5]).expect("logits"), expected);
-    // There is nothing to forget.
+    // A length above the current one removes nothing.
     assert_eq!((other.truncate(100), other.len()), (5, 5));
 }

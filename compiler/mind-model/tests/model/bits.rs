@@ -1,4 +1,4 @@
-//! One sequence has one result, bit for bit.
+//! A sequence has the same result, bit for bit, however it is computed.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn bits(logits: &[f32]) -> Vec<u32> {
     logits.iter().map(|x| x.to_bits()).collect()
 }
 
-/// The bits of the logits behind the last of `tokens`, given in passes of these lengths.
+/// Returns the bits of the logits after the last token, if `tokens` are run in passes of these lengths.
 fn split(model: &Arc<Model<'static>>, tokens: &[u32], lengths: &[usize]) -> Vec<u32> {
     let mut session = Session::new(model.clone(), 400).unwrap();
     let (mut rest, mut last) = (tokens, Vec::new());

@@ -1,4 +1,4 @@
-//! A model as C: the same logits, bit for bit.
+//! Models as C programs: the same logits, bit for bit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,13 +18,13 @@ fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs/tiny-qwen2")
 }
 
-/// Checks the tokens and logits of the program of a model against those of a session; `config` is its text, if it
-/// has one. Returns the text of the program.
+/// Checks the tokens and logits of a model's C program against those of a session; `config` is the text of its
+/// configuration, if it has one. Returns the text of the program.
 fn check(name: &str, config: Option<&str>, bytes: &[u8]) -> String {
     check_long(name, config, bytes, 24)
 }
 
-/// Checks those with room for `capacity` tokens, of which four are drawn.
+/// As [`check`], with a capacity of `capacity` tokens, four of which are generated.
 fn check_long(name: &str, config: Option<&str>, bytes: &[u8], capacity: usize) -> String {
     let parsed = WeightFile::parse(bytes).expect("a weight file");
     let sources = [Source {
@@ -112,7 +112,7 @@ fn layers_with_experts_give_the_same_bits_in_c() {
 
 #[test]
 fn rotated_heads_that_grow_give_the_same_bits_in_c() {
-    // The program has room for 24 tokens.
+    // The program has a capacity of 24 tokens.
     check_family(
         "phi3",
         r#""original_max_position_embeddings": 20,
@@ -124,7 +124,7 @@ fn rotated_heads_that_grow_give_the_same_bits_in_c() {
 fn quantised_and_permuted_weights_give_the_same_bits_in_c() {
     let config = gguf::wide(family("llama"));
     let program = check("mixed", None, &gguf::file(&config, &gguf::mixed(&config)));
-    // Kernels that differ in numbers alone are one.
+    // Kernels that differ only in their constants are shared.
     assert!(program.contains("\nMIND_KEPT MIND_TARGET static"));
 }
 
@@ -135,7 +135,7 @@ fn weights_of_few_bits_give_the_same_bits_in_c() {
     check("few-bits", None, &gguf::file(&config, &weights));
 }
 
-/// A program that was built with sanitizers and every warning an error, and its file of weights.
+/// A program that was built with sanitizers and `-Werror`, and its weight file.
 pub struct Built {
     pub folder: PathBuf,
     pub program: PathBuf,
@@ -176,7 +176,7 @@ impl Built {
         }
     }
 
-    /// What a run prints.
+    /// Returns the standard output of a run.
     pub fn run(&self, words: &[String]) -> String {
         let output = Command::new(&self.program).args(words).output();
         let output = output.expect("the program runs");
@@ -188,7 +188,7 @@ impl Built {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The exit code of a run.
+    /// Returns the exit code of a run.
     pub fn status(&self, words: &[&str]) -> Option<i32> {
         let output = Command::new(&self.program).args(words).output();
         output.expect("the program runs").status.code()
@@ -201,7 +201,7 @@ impl Drop for Built {
     }
 }
 
-/// What the program prints, and the logits that it writes.
+/// Returns the output of the program, and the logits that it writes.
 fn run(
     name: &str,
     program: &str,

@@ -14,7 +14,7 @@ use mind_weights::WeightType;
 use crate::random::{Tensors, family, jit, llama, model, of_expert, tokens};
 use crate::{described, families};
 
-/// The document of a model whose matrices are of type `stored`.
+/// Returns the document of a model whose matrices have type `stored`.
 pub fn of(config: Config, stored: WeightType) -> Document {
     Document {
         config,
@@ -25,8 +25,7 @@ pub fn of(config: Config, stored: WeightType) -> Document {
     }
 }
 
-/// The document of a model called `called`, whose matrices are of type `stored`, after it was written and read again, which
-/// loses nothing.
+/// Returns the document of the model `called`, whose matrices have type `stored`, after a round trip through its text.
 pub fn read_back(config: Config, stored: WeightType, families: Families, called: &str) -> Document {
     let document = of(config, stored);
     let written = mind_irv2::write(&document);
@@ -41,7 +40,7 @@ pub fn read_back(config: Config, stored: WeightType, families: Families, called:
     again
 }
 
-/// A matrix `[rows, columns]` in one of `[outer, inner]`, its elements elsewhere being `padding`.
+/// Embeds a matrix `[rows, columns]` in one of `[outer, inner]` that is filled with `padding`.
 fn padded(
     elements: &[f32],
     [rows, columns]: [usize; 2],
@@ -56,7 +55,7 @@ fn padded(
     all
 }
 
-/// The buffers of a document, filled with the weights of a model and with `padding`.
+/// Returns the buffers of a document with the weights of a model, padded with `padding`.
 pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     let padded = |elements: &[f32], from, to| padded(elements, from, to, padding);
     let mut arrays = Arrays::new();
@@ -133,7 +132,7 @@ pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     arrays
 }
 
-/// Adds what the layers of `config` read of `prompt` besides weights.
+/// Adds the inputs of the layers of `config` for `prompt` other than weights.
 pub fn read(arrays: &mut Arrays, config: &Config, prompt: &[u32]) {
     let named = |name: &str| document::input_name(config.family.stack(), name);
     let count = prompt.len();
@@ -168,10 +167,10 @@ pub fn read(arrays: &mut Arrays, config: &Config, prompt: &[u32]) {
     arrays.insert(named("token_types"), kinds);
 }
 
-/// The outputs of a module for `prompt`.
+/// Returns the outputs of a module for `prompt`.
 pub fn outputs(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<Vec<f32>> {
     read(&mut arrays, config, prompt);
-    // Arrays that no input has are refused.
+    // Arrays that do not match an input are rejected, so they are removed.
     let inputs = mind_interp::inputs(g);
     arrays.retain(|name, _| inputs.iter().any(|input| input.name == name));
     let bound = mind_interp::bind(g, &arrays, Extents::default());
@@ -196,7 +195,7 @@ fn check_config(config: Config) {
     let tensors = Tensors::random(&config, mind_weights::WeightType::F32, 21);
     let document = of(config, WeightType::F32);
     let prompt = tokens(&config, 5);
-    // Padding that is cut off may hold anything.
+    // Padding that is cut off may have any value.
     let found = [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)].map(|(padding, filled)| {
         let g = document::model(&document, padding).expect("a module");
         logits(&g, arrays(&config, &tensors, filled), &config, &prompt)
@@ -275,6 +274,6 @@ fn an_expert_that_is_not_chosen_changes_no_bit_whatever_it_holds() {
         run(&tensors)
     });
     let unchanged = changed.filter(|own| *own == plain).count();
-    // Two of five experts compute the token.
+    // Each token is routed to two of five experts, so three experts do not change the result.
     assert_eq!((plain.is_some(), unchanged), (true, 3));
 }

@@ -1,4 +1,4 @@
-//! Encoders: by their formulas, in every engine, as documents, as files and as C.
+//! Encoders against a reference written from the formulas, in every engine, as documents, as files and as C.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::random::{Tensors, family, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, described, encoder_reference as reference, table};
 
-/// What the configuration of a tiny model of each family says besides its sizes.
+/// Configuration keys of a tiny model of each family, besides its sizes.
 const ENCODERS: [(&str, &str); 6] = [
     ("bert", r#""type_vocab_size": 3"#),
     ("roberta", r#""type_vocab_size": 1"#),
@@ -25,7 +25,7 @@ const ENCODERS: [(&str, &str); 6] = [
         "modernbert",
         r#""local_attention": 6, "global_attn_every_n_layers": 2, "global_rope_theta": 1000.0, "local_rope_theta": 100.0"#,
     ),
-    // Every layer has a window but the first, and everything that may be shifted is.
+    // Every layer but the first has a window, and every optional bias is present.
     (
         "modernbert",
         r#""local_attention": 7, "norm_bias": true, "attention_bias": true, "mlp_bias": true, "hidden_activation": "silu""#,
@@ -33,7 +33,7 @@ const ENCODERS: [(&str, &str); 6] = [
     ("nomic_bert", r#""type_vocab_size": 3"#),
 ];
 
-/// Numbers of tokens: one, a few, as many as a pass takes less one, more than it takes.
+/// Numbers of tokens: one, a few, one less than a full pass, and more than one pass.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
 fn text(name: &str, more: &str) -> String {
@@ -60,7 +60,7 @@ fn bits(encoded: &Encoded) -> Vec<u32> {
     all.map(|x| x.to_bits()).collect()
 }
 
-/// The largest distance of numbers from the expected ones, in units of the largest of these.
+/// Returns the largest absolute error, relative to the largest expected number.
 fn distance(found: &[f32], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -69,7 +69,7 @@ fn distance(found: &[f32], expected: &[f64]) -> f64 {
     far.fold(0.0, f64::max)
 }
 
-/// The largest error of any vector.
+/// Returns the largest error of any vector.
 fn error(config: Config, tensors: &Tensors) -> f64 {
     let encoder = encoder(config, tensors, jit(1));
     let mut worst = 0.0f64;
@@ -135,7 +135,7 @@ fn a_document_of_every_encoder_gives_the_vectors_of_its_model() {
         for count in [1, 17] {
             let tokens = tokens(&config, count);
             let expected = bits(&encoder.run(&tokens, &[]).unwrap());
-            // Padding that is cut off may hold anything.
+            // Padding that is cut off may have any value.
             for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
                 let g = document::model(&again, padding).expect("a module");
                 let found = outputs(&g, arrays(&config, &tensors, filled), &config, &tokens);
@@ -146,7 +146,7 @@ fn a_document_of_every_encoder_gives_the_vectors_of_its_model() {
     }
 }
 
-/// Tensors that ModernBERT keeps in one.
+/// Fused tensors of ModernBERT's checkpoints.
 const FUSED: [(&str, &[&str]); 4] = [
     ("w_qkv", &["wq", "wk", "wv"]),
     ("b_qkv", &["bq", "bk", "bv"]),
@@ -154,7 +154,7 @@ const FUSED: [(&str, &[&str]); 4] = [
     ("b_gate_up", &["b_gate", "b_up"]),
 ];
 
-/// The bytes of a file with these weights, whose names `called` changes.
+/// Returns a file with these weights, renamed by `called`.
 fn file(config: &Config, tensors: &Tensors, called: &dyn Fn(String) -> String) -> Vec<u8> {
     let mut all = Vec::new();
     for ((part, layer), own) in &tensors.tensors {
@@ -179,7 +179,7 @@ fn file(config: &Config, tensors: &Tensors, called: &dyn Fn(String) -> String) -
     safetensors(&all)
 }
 
-/// The document and the vectors of a file.
+/// Returns the document and the hidden states of a file.
 fn of_file(
     (name, more): (&str, &str),
     bytes: &[u8],
@@ -269,9 +269,12 @@ fn kinds_of_tokens_have_a_table() {
     };
     assert_eq!(
         refused(&[5, 6], &[0, 3]),
-        "3 is no kind of tokens, which are below 3"
+        "unknown token type 3: expected a number below 3"
     );
-    assert_eq!(refused(&[5, 6], &[0]), "1 kinds of tokens for 2 tokens");
+    assert_eq!(
+        refused(&[5, 6], &[0]),
+        "found 1 token types for 2 tokens, expected one per token"
+    );
 }
 
 #[test]
@@ -282,17 +285,17 @@ fn what_an_encoder_refuses() {
     let model = model(config, &tensors, jit(1));
     let encoder = Encoder::new(model.clone()).unwrap();
     let refused = |tokens: &[u32]| encoder.run(tokens, &[]).unwrap_err().to_string();
-    assert_eq!(refused(&[]), "there is no token to start from");
+    assert_eq!(refused(&[]), "no tokens: expected at least one");
     assert_eq!(
         refused(&[1, 37]),
         "token 37 is outside of the vocabulary, which ends at 36"
     );
     assert_eq!(
         refused(&[1; 401]),
-        "401 tokens are more than the model's context of 400"
+        "401 tokens exceed the model's context of 400"
     );
     let session = Session::new(model, 8).err().map(|why| why.to_string());
-    let expected = "models of bert are encoders, which draw no tokens";
+    let expected = "models of bert are encoders, which do not generate tokens";
     assert_eq!(session.as_deref(), Some(expected));
     let decoder = Config::new(llama()).unwrap();
     let decoder = crate::random::model(
@@ -310,7 +313,8 @@ fn what_an_encoder_refuses() {
 
 #[test]
 fn an_encoder_as_c_gives_the_same_bits() {
-    // Tables of all kinds and a pooler; rotations, windows and a last normalisation; rotations and gates without either.
+    // All embedding tables and a pooler; rotations, windows and a final normalisation; rotations and gates without
+    // either.
     for (name, more) in [ENCODERS[1], ENCODERS[4], ENCODERS[5]] {
         let config = config(name, more);
         let tensors = Tensors::random(&config, WeightType::F32, 18);

@@ -13,7 +13,7 @@ use crate::random::{Tensors, jit, model, tokens};
 use crate::sentence::Memory;
 use crate::writers::{Meta, Tensor, gguf};
 
-/// What GGUF calls the weights of BERT and of Nomic's, those of a layer behind their number.
+/// GGUF names of the weights of BERT and Nomic BERT; those of layers follow the layer number.
 const NAMES: [(&str, &str); 25] = [
     ("token_emb", "token_embd.weight"),
     ("pos_emb", "position_embd.weight"),
@@ -42,7 +42,7 @@ const NAMES: [(&str, &str); 25] = [
     ("ln2_beta", "layer_output_norm.bias"),
 ];
 
-/// A small BERT, or Nomic's, without a pooler, as files of GGUF have it, whose rows are whole blocks of 32.
+/// Returns a small BERT or Nomic BERT without a pooler, as in GGUF files. Its rows are whole blocks of 32.
 fn config(family: &str) -> Config {
     let text = format!(
         r#"{{"model_type": "{family}", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96,
@@ -58,7 +58,7 @@ fn config(family: &str) -> Config {
     Config::new(own).unwrap_or_else(|why| panic!("{why:?}"))
 }
 
-/// The keys of its header.
+/// Returns the keys of its header.
 fn keys(config: &Config) -> Vec<(String, Meta)> {
     let counts = [
         ("block_count", config.num_layers),
@@ -87,7 +87,7 @@ fn keys(config: &Config) -> Vec<(String, Meta)> {
     std::iter::once(word).chain(below).collect()
 }
 
-/// The weights, where queries, keys and values of each layer are in one tensor.
+/// Returns the weights with the queries, keys and values of each layer fused to one tensor.
 fn joined(config: &Config, weights: &Tensors) -> Tensors {
     let mut all = weights.clone();
     for layer in 0..config.num_layers {
@@ -107,7 +107,7 @@ fn joined(config: &Config, weights: &Tensors) -> Tensors {
     all
 }
 
-/// Its tensors.
+/// Returns its tensors.
 fn stored(weights: &Tensors) -> Vec<Tensor> {
     let tensors = weights.tensors.iter().map(|((name, layer), own)| {
         let (_, called) = NAMES.iter().find(|(ours, _)| ours == name).expect("a name");
@@ -137,7 +137,7 @@ fn files_may_have_queries_keys_and_values_in_one_tensor() {
     check("nomic_bert", WeightType::Q8_0, joined);
 }
 
-/// Checks a file of a model of `family`, which has the weights as `as_files_have_them` says.
+/// Checks a file of a model of `family` with the weights in the order of `as_files_have_them`.
 fn check(
     family: &str,
     weight_type: WeightType,

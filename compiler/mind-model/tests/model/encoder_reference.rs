@@ -1,11 +1,11 @@
-//! An encoder in double precision, written from the formulas alone.
+//! Encoders in double precision, written only from the formulas.
 
 use mind_irv2::{Attribute, Config};
 
 use crate::random::Tensors;
 use crate::reference::{activated, added, product, rotate};
 
-/// The vectors of `tokens`, all of the first kind.
+/// Returns the hidden states of `tokens`, all of token type 0.
 pub fn hidden(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
     let mut xs = embedded(config, tensors, tokens);
     if config.family.name() != "modernbert" {
@@ -24,20 +24,20 @@ pub fn hidden(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
     xs.iter().map(last).collect()
 }
 
-/// What the pooler makes of the first of these vectors.
+/// Returns the pooler's output for the first hidden state.
 pub fn pooled(tensors: &Tensors, hidden: &[Vec<f64>]) -> Vec<f64> {
     let bias = tensors.find_elements("pooler_bias", None);
     let product = product(&hidden[0], tensors.get("pooler_weight", None), bias);
     product.iter().map(|x| x.tanh()).collect()
 }
 
-/// A score for each class, of the first of these vectors.
+/// Returns the score of each class for the first hidden state.
 pub fn scores(tensors: &Tensors, hidden: &[Vec<f64>]) -> Vec<f64> {
     let bias = tensors.find_elements("classifier_bias", None);
     product(&hidden[0], tensors.get("classifier_weight", None), bias)
 }
 
-/// The vectors of an image, and of each of its patches.
+/// Returns the hidden states of an image: of the class token and of each patch.
 pub fn hidden_of_image(config: &Config, tensors: &Tensors, pixels: &[f32]) -> Vec<Vec<f64>> {
     let number = |attribute| config.attributes.get(attribute) as usize;
     let (size, patch) = (number(Attribute::ImageSize), number(Attribute::PatchSize));
@@ -103,7 +103,7 @@ fn embedded(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>>
         let row = &table[at * width..(at + 1) * width];
         row.iter().map(|&x| f64::from(x)).collect()
     };
-    // Padding of RoBERTa keeps the row in front of the first one, and counts for no position.
+    // RoBERTa gives padding tokens the row before the first position, and does not count them as positions.
     let first = config.attributes.get(Attribute::PositionOffset) as usize;
     let mut seen = 0;
     let rows = tokens.iter().map(|&token| {
@@ -132,7 +132,7 @@ fn embedded(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>>
     rows.collect()
 }
 
-/// `x` normalised, times a gain, plus a shift.
+/// Returns the layer norm of `x` with a gain and a shift.
 pub fn normed(
     config: &Config,
     tensors: &Tensors,
@@ -158,7 +158,7 @@ fn linear(tensors: &Tensors, layer: usize, x: &[f64], weight: &str, bias: &str) 
     product(x, tensors.get(weight, Some(layer)), bias)
 }
 
-/// What the queries of each token make of the keys that they see.
+/// Returns the attention result of each token.
 fn attended(config: &Config, layer: usize, [q, k, v]: [&[Vec<f64>]; 3]) -> Vec<Vec<f64>> {
     let head = config.head_dim;
     let mix = |own: usize| {
@@ -192,7 +192,7 @@ fn attended(config: &Config, layer: usize, [q, k, v]: [&[Vec<f64>]; 3]) -> Vec<V
     (0..q.len()).map(mix).collect()
 }
 
-/// Turns the heads of queries and keys.
+/// Applies rotary embeddings to the heads of queries and keys.
 fn turn(config: &Config, layer: usize, rows: [&mut Vec<Vec<f64>>; 2]) {
     for (position, row) in rows.into_iter().flat_map(|all| all.iter_mut().enumerate()) {
         for head in row.chunks_exact_mut(config.head_dim) {
@@ -201,7 +201,7 @@ fn turn(config: &Config, layer: usize, rows: [&mut Vec<Vec<f64>>; 2]) {
     }
 }
 
-/// What a gated MLP makes of `x` in front of its last product.
+/// Returns the hidden activations of a gated MLP.
 fn gated(config: &Config, tensors: &Tensors, layer: usize, x: &[f64]) -> Vec<f64> {
     let gate = linear(tensors, layer, x, "w_gate", "b_gate");
     let up = linear(tensors, layer, x, "w_up", "b_up");
@@ -211,7 +211,7 @@ fn gated(config: &Config, tensors: &Tensors, layer: usize, x: &[f64]) -> Vec<f64
         .collect()
 }
 
-/// A layer of BERT, which normalises sums, or of Nomic's, which turns heads and has a gated MLP.
+/// Runs a post-norm layer of BERT, or of Nomic BERT, which has rotary embeddings and a gated MLP.
 fn post_norm_layer(
     config: &Config,
     tensors: &Tensors,
@@ -257,7 +257,7 @@ fn post_norm_layer(
     rows.collect()
 }
 
-/// A layer of ModernBERT, which normalises in front of attention, but for the first layer, and of the gated MLP.
+/// Runs a pre-norm layer of ModernBERT with a gated MLP. The first layer does not normalise before attention.
 fn pre_norm_layer(
     config: &Config,
     tensors: &Tensors,

@@ -1,4 +1,4 @@
-//! What is refused, and that nothing is left behind.
+//! Invalid uses are rejected and leave sequences unchanged.
 
 use mind_irv2::Config;
 use mind_model::{Model, Session};
@@ -28,7 +28,7 @@ fn a_refused_pass_leaves_the_sequence_as_it_was() {
     );
     assert_eq!(
         message(session.prefill(&[])),
-        "there is no token to start from"
+        "no tokens: expected at least one"
     );
     assert_eq!(session.len(), 4);
     let last = session.decode(prompt[4]).unwrap();
@@ -56,9 +56,9 @@ fn a_capacity_is_within_the_context() {
     };
     assert_eq!(
         refused(401),
-        "a cache for 401 tokens is more than the model's context of 400"
+        "a cache for 401 tokens exceeds the model's context of 400"
     );
-    assert_eq!(refused(0), "there is no token to start from");
+    assert_eq!(refused(0), "no tokens: expected at least one");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The families beside llama: by their formulas, as files, in pieces.
+//! Decoder families other than llama against a reference written from the formulas, as files, and in several passes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::random::{Tensors, jit, of_expert, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{files, table};
 
-/// What the configuration of a tiny model of each family says besides its sizes.
+/// Configuration keys of a tiny model of each family, besides its sizes.
 pub const FAMILIES: [(&str, &str); 22] = [
     ("gemma", r#""head_dim": 8"#),
     (
@@ -74,7 +74,7 @@ pub const FAMILIES: [(&str, &str); 22] = [
     ("arcee", r#""mlp_bias": true"#),
 ];
 
-/// The text of the configuration of a tiny model.
+/// Returns the configuration text of a tiny model.
 pub fn text(name: &str, more: &str) -> String {
     format!(
         r#"{{"model_type": "{name}", "num_hidden_layers": 3, "hidden_size": 24, "intermediate_size": 42,
@@ -83,7 +83,7 @@ pub fn text(name: &str, more: &str) -> String {
     )
 }
 
-/// A tiny model.
+/// Returns the configuration of a tiny model.
 pub fn config(name: &str, more: &str) -> Config {
     let read = hf::document(Some(&text(name, more)), &[], described::families(name));
     let (document, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
@@ -91,12 +91,12 @@ pub fn config(name: &str, more: &str) -> Config {
     document.config
 }
 
-/// The bytes of a file of Hugging Face with these weights.
+/// Returns a Hugging Face file with these weights.
 pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
     safetensors(&written(config, tensors))
 }
 
-/// The tensors of such a file.
+/// Returns the tensors of such a file.
 fn written(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
     let family = config.family.name();
     let mut written = files::held_together(config, tensors);
@@ -159,7 +159,7 @@ fn every_family_computes_what_its_formulas_say() {
     table::check("families", &table);
 }
 
-/// The bits of the logits behind the last of `tokens`, in passes of these lengths.
+/// Returns the bits of the logits after the last token, if `tokens` are run in passes of these lengths.
 fn bits(model: Model<'_>, tokens: &[u32], lengths: &[usize]) -> Vec<u32> {
     let mut session = Session::new(Arc::new(model), 40).unwrap();
     let (mut rest, mut last) = (tokens, Vec::new());
@@ -199,7 +199,7 @@ fn files_of_every_family_have_one_result_however_they_are_run() {
     }
 }
 
-/// What is wrong with a file of a model, or nothing.
+/// Returns the errors of a model file.
 fn problems(name: &str, more: &str, tensors: &[Tensor]) -> Vec<String> {
     let bytes = safetensors(tensors);
     let sources = [Source {

@@ -1,14 +1,14 @@
-//! Tensors that checkpoints keep otherwise than the model has them, written by what the families say of them.
+//! Tensors in the layouts of checkpoints, derived from the descriptions of the families.
 
 use mind_irv2::Config;
 
 use crate::random::{self, Tensors, of_expert};
 use crate::writers::Tensor;
 
-/// A matrix with a row for each input.
+/// Returns the transposed matrix, with a row per input.
 pub fn transposed(name: &str, own: &random::Tensor) -> Tensor {
     let &[outputs, inputs] = own.shape.as_slice() else {
-        panic!("{name} is no matrix");
+        panic!("{name} is not a matrix");
     };
     let column =
         |input: usize| (0..outputs).map(move |output| own.elements[output * inputs + input]);
@@ -16,7 +16,7 @@ pub fn transposed(name: &str, own: &random::Tensor) -> Tensor {
     Tensor::f32(name, &[inputs, outputs], &elements)
 }
 
-/// The tensors that hold several.
+/// Returns the fused tensors.
 pub fn held_together(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
     let family = config.family.name();
     let mut all = Vec::new();
@@ -71,7 +71,7 @@ pub fn held_together(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
     all
 }
 
-/// The matrices of experts in one tensor for all, gate above up, as programs hold them in memory.
+/// Returns the matrices of all experts of a layer in one tensor, gate before up.
 pub fn stacked(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
     let count = config.experts.expect("experts").count;
     let mut all = Vec::new();
@@ -91,7 +91,7 @@ pub fn stacked(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
             };
             let elements: Vec<f32> = (0..count).flat_map(of).collect();
             let &[rows, columns] = get(parts[0], 0).shape.as_slice() else {
-                panic!("{name} is no matrix");
+                panic!("{name} is not a matrix");
             };
             let name = format!("model.layers.{layer}.mlp.experts.{name}");
             let shape = [count, rows * parts.len(), columns];

@@ -1,4 +1,4 @@
-//! Models in GGUF files.
+//! Decoders in GGUF files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::families::{self, FAMILIES};
 use crate::random::{Tensor, Tensors, family, jit, llama, of_expert, tokens};
 use crate::writers::{self, Meta};
 
-/// What GGUF calls the weights of a layer, and all others.
+/// GGUF names of the weights of a layer, and of all others.
 const NAMES: [(&str, &str); 37] = [
     ("token_emb", "token_embd.weight"),
     ("final_ln_weight", "output_norm.weight"),
@@ -53,7 +53,7 @@ const NAMES: [(&str, &str); 37] = [
     ("shared_gate", "ffn_gate_inp_shexp.weight"),
 ];
 
-/// The word of a family's files.
+/// Returns the GGUF architecture name of a family.
 fn word(config: &Config) -> &'static str {
     match config.family.name() {
         "mistral" | "mixtral" => "llama",
@@ -64,7 +64,7 @@ fn word(config: &Config) -> &'static str {
     }
 }
 
-/// Tensors below each other, or on top of each other where a shape is given.
+/// Concatenates tensors along rows; with a `shape`, the result is reshaped to it.
 fn joined(all: &[&Tensor], shape: Option<Vec<usize>>) -> Tensor {
     let rows = all.iter().map(|own| own.shape[0]).sum();
     let below = [&[rows], &all[0].shape[1..]].concat();
@@ -76,7 +76,8 @@ fn joined(all: &[&Tensor], shape: Option<Vec<usize>>) -> Tensor {
     }
 }
 
-/// The tensors as files have them: those of all experts of a layer in one, q, k and v of some families too.
+/// Returns the tensors in the layout of files: the experts of a layer are stacked, and some families have fused q, k
+/// and v.
 fn as_files_have_them(config: &Config, tensors: &Tensors) -> Tensors {
     let mut all = tensors.clone();
     let keeps_together = ["gpt2", "gptneox"].contains(&word(config));
@@ -107,12 +108,12 @@ fn as_files_have_them(config: &Config, tensors: &Tensors) -> Tensors {
     all
 }
 
-/// How many elements of a head rotate.
+/// Returns the number of rotated elements of a head.
 fn rotary_dims(config: &Config) -> usize {
     config.rope.map_or(config.head_dim, |rope| rope.rotary_dims)
 }
 
-/// A tensor's bytes as a file of an architecture has them: `llama` has q and k in the order for rotations of
+/// Returns a tensor's bytes in the order of an architecture's files: `llama` permutes q and k so that rotations act on
 /// neighbours.
 fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> {
     let is_permuted = ["wq", "wk", "bq", "bk"].contains(&name);
@@ -132,7 +133,7 @@ fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> 
     bytes
 }
 
-/// The bytes of a file with these weights.
+/// Returns a file with these weights.
 pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
     let word = word(config);
     let tensors = &as_files_have_them(config, tensors);
@@ -219,7 +220,7 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
     out
 }
 
-/// A small model whose rows are whole blocks of every format.
+/// Returns a small model whose rows are whole blocks of every format.
 pub fn wide(own: Family) -> Config {
     let mut p = Parameters {
         family: own,
@@ -238,7 +239,7 @@ pub fn wide(own: Family) -> Config {
     Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))
 }
 
-/// Weights that each layer stores in its own way.
+/// Returns weights with other storage types in each layer.
 pub fn mixed(config: &Config) -> Tensors {
     let mut all = Tensors::random(config, WeightType::Q4K, 41);
     let other = Tensors::random(config, WeightType::Q6K, 42);
@@ -251,7 +252,7 @@ pub fn mixed(config: &Config) -> Tensors {
     all
 }
 
-/// Weights of few bits, of a type for each part of a layer.
+/// Returns weights with few bits, with a storage type for each part of a layer.
 pub fn few_bits(config: &Config) -> Tensors {
     let mut all = Tensors::random(config, WeightType::Q2K, 43);
     for (at, (name, weight_type)) in [
@@ -274,7 +275,7 @@ pub fn few_bits(config: &Config) -> Tensors {
     all
 }
 
-/// The bits of the logits of a prompt, and of one token more.
+/// Returns the bits of the logits after a prompt, and after one more token.
 fn bits(model: Model<'_>, prompt: &[u32]) -> Vec<u32> {
     let mut session = Session::new(Arc::new(model), 20).unwrap();
     let mut logits = session.prefill(prompt).unwrap();
@@ -282,7 +283,7 @@ fn bits(model: Model<'_>, prompt: &[u32]) -> Vec<u32> {
     logits.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Checks that a file gives the logits of its weights in the model's order.
+/// Checks that a file has the same logits as its weights in the model's order.
 fn check(family: Family, tensors: &Tensors, config: Config) {
     let bytes = file(&config, tensors);
     let parsed = WeightFile::parse(&bytes).unwrap_or_else(|why| panic!("{why}"));
@@ -350,7 +351,7 @@ fn files_of_other_architectures_give_the_logits_of_their_weights() {
         let of = |row: &&(&str, &str)| row.0 == name;
         let &(_, more) = FAMILIES.iter().find(of).expect("a family");
         let mut p = *families::config(name, more);
-        // What a header does not say: windows of layers, layers without experts, whether shares add up to 1.
+        // GGUF headers lack the windows of layers, layers without experts, and whether expert weights are normalised.
         p.attributes.set(mind_irv2::Attribute::SlidingWindow, 0.0);
         p.sliding_layers = mind_irv2::Layers::NONE;
         p.experts = p.experts.map(|own| mind_irv2::Experts {
@@ -412,7 +413,7 @@ fn a_header_says_how_far_a_rotation_is_stretched() {
     assert!((own.attention_factor - growth).abs() < 1e-12);
 }
 
-/// A value of a header as the writer takes it.
+/// Converts a header value for the writer.
 fn meta(key: &str, value: &MetaValue) -> Meta {
     match value {
         MetaValue::Unsigned(value) => Meta::U32(*value as u32),
@@ -422,7 +423,7 @@ fn meta(key: &str, value: &MetaValue) -> Meta {
     }
 }
 
-/// The file that the tests of the command line read, from the weights that it is made of.
+/// The file that the command line tests read is up to date with its weights.
 #[test]
 fn the_tiny_file_is_the_one_that_is_written() {
     let mut p = llama();
@@ -449,7 +450,7 @@ fn the_tiny_file_is_the_one_that_is_written() {
     mind_snapshot::check_file(path, written);
 }
 
-/// The same model in three files, which the tests of the command line read too.
+/// The same model in three shards, which the command line tests also read, is up to date.
 #[test]
 fn the_parts_are_those_of_the_tiny_file() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs");
@@ -473,7 +474,7 @@ fn the_parts_are_those_of_the_tiny_file() {
         keys.extend(own.map(|(key, value)| (format!("split.{key}"), Meta::U32(value as u32))));
         let name = format!("tiny-split/tiny-{:05}-of-00003.gguf", no + 1);
         mind_snapshot::check_file(inputs.join(name), writers::gguf(&keys, part));
-        // The first part has the keys of the model.
+        // Only the first shard has the keys of the model.
         keys.clear();
     }
 }

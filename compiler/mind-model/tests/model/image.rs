@@ -1,4 +1,4 @@
-//! Encoders of images: by their formulas, in every engine, as documents, as files and as C.
+//! Image encoders against a reference written from the formulas, in every engine, as documents, as files and as C.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::random::{Tensors, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, encoder_reference as reference, table};
 
-/// What the table calls a tiny model, and what its configuration says besides its sizes: seventeen positions, and more than a
-/// pass takes.
+/// Names and configurations of tiny models: with seventeen positions, and with more than fit into a pass.
 const MODELS: [(&str, &str); 2] = [
     (
         "vit",
@@ -48,7 +47,7 @@ fn encoder(config: Config, tensors: &Tensors, runner: Runner) -> Encoder<'static
     Encoder::new(model(config, tensors, runner)).unwrap_or_else(|why| panic!("{why}"))
 }
 
-/// An image with numbers from -1 to 1.
+/// Returns an image with numbers from -1 to 1.
 fn pixels(config: &Config) -> Vec<f32> {
     let count = config.image().expect("images").elements();
     let number = |at: usize| ((at * at * 31 + 7 * at) % 255) as f32 / 127.0 - 1.0;
@@ -61,7 +60,7 @@ fn bits(encoded: &Encoded) -> Vec<u32> {
     all.map(|x| x.to_bits()).collect()
 }
 
-/// The largest distance of numbers from the expected ones, in units of the largest of these.
+/// Returns the largest absolute error, relative to the largest expected number.
 fn distance(found: &[f32], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -123,7 +122,7 @@ fn a_document_of_an_image_encoder_gives_the_numbers_of_its_model() {
         let pixels = pixels(&config);
         let expected = encoder(config, &tensors, jit(1)).run_image(&pixels);
         let expected = bits(&expected.unwrap());
-        // Padding that is cut off may hold anything.
+        // Padding that is cut off may have any value.
         for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
             let g = document::model(&again, padding).expect("a module");
             let mut all: Arrays = arrays(&config, &tensors, filled);
@@ -141,7 +140,8 @@ fn a_document_of_an_image_encoder_gives_the_numbers_of_its_model() {
     }
 }
 
-/// The bytes of a file with these weights but for those of `without`, as Hugging Face has them or with the names of modules.
+/// Returns a file with these weights except for those of `without`, with Hugging Face names or, if `renamed`, with the
+/// names of modules.
 fn file(config: &Config, tensors: &Tensors, without: &str, renamed: bool) -> Vec<u8> {
     let image = config.image().expect("images");
     let kept = tensors

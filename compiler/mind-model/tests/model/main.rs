@@ -1,4 +1,4 @@
-//! Whole models: against a reference in double precision, and against themselves.
+//! Whole models against a reference in double precision, and against other ways of running them.
 
 #[path = "../../../mind-weights/tests/files/writers.rs"]
 #[allow(dead_code, reason = "each test binary needs some of the writers")]

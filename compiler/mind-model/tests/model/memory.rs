@@ -1,4 +1,4 @@
-//! Memory that a model takes.
+//! Memory use of models.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,8 @@ use mind_weights::WeightType;
 
 use crate::random::{Tensors, family, jit, llama, tokens};
 
-/// A layer of the shape of Qwen2-0.5B. Layers share what passes need; the table of embeddings has fewer rows.
+/// Returns a model with one layer of the shape of Qwen2-0.5B. One layer is enough, because all layers share the memory
+/// of passes. The embedding table has fewer rows.
 fn qwen2() -> Config {
     let p = Parameters {
         family: family("qwen2"),
@@ -52,7 +53,7 @@ fn activations_at_a_context_of_2048_are_below_45_megabytes() {
     );
 }
 
-/// Weights that count what they are told.
+/// Weights that count the bytes they provide.
 struct Counted {
     weights: Tensors,
     given: Arc<AtomicUsize>,
@@ -60,13 +61,13 @@ struct Counted {
     bytes: Arc<Bytes>,
 }
 
-/// Bytes of weights, where what is packed takes as many as what it is made of.
+/// Bytes of weights. Packed weights are assumed to be as large as their sources.
 #[derive(Default)]
 struct Bytes {
-    /// Of those that are not packed yet.
+    /// Bytes that have been provided but not packed yet.
     given: AtomicUsize,
     packed: AtomicUsize,
-    /// The most that both have had together, while the given ones were there twice.
+    /// The peak of both, where weights that are being packed count twice.
     most: AtomicUsize,
 }
 
@@ -124,7 +125,7 @@ fn weights_of_one_layer_at_a_time_are_held_twice() {
         bytes: Arc::default(),
     };
     Model::new(config, Box::new(weights), jit(1)).unwrap_or_else(|why| panic!("{why}"));
-    // Behind attention a layer of llama has five weights.
+    // The part of a llama layer after attention has five weights.
     assert_eq!(
         (given.load(Ordering::Relaxed), most.load(Ordering::Relaxed)),
         (0, 5)
@@ -148,7 +149,7 @@ fn the_head_is_packed_while_nothing_else_is() {
     };
     Model::new(config, Box::new(weights), jit(1)).unwrap_or_else(|why| panic!("{why}"));
     let [packed, most] = [&bytes.packed, &bytes.most].map(|own| own.load(Ordering::Relaxed));
-    // The head alone is a fifth of all weights.
+    // The head alone has a fifth of all weights.
     assert!(
         most * 100 < packed * 105,
         "{most} bytes for weights of {packed}"

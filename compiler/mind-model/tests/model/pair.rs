@@ -1,4 +1,5 @@
-//! Encoder-decoders: by their formulas, in every engine, in pieces, as documents, as files and as C.
+//! Encoder-decoders against a reference written from the formulas, in every engine, in several passes, as documents, as
+//! files and as C.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::random::{Tensors, family, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, described, pair_reference as reference, table};
 
-/// What the configuration of a tiny model of each family says, and what the table calls it.
+/// Configuration keys of a tiny model of each family, and its name in the table.
 const PAIRS: [(&str, &str, &str); 5] = [
     (
         "t5",
@@ -50,7 +51,7 @@ const PAIRS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Tokens of texts that are read: one, a few, more than a pass takes.
+/// Numbers of encoder tokens: one, a few, and more than one pass.
 const LENGTHS: [usize; 3] = [1, 17, 300];
 
 fn text(name: &str, more: &str) -> String {
@@ -141,7 +142,7 @@ fn a_document_of_every_pair_gives_the_logits_of_its_model() {
         for (count, behind_it) in [(1, 1), (17, 5), (3, 9)] {
             let (text, own) = (tokens(&config, count), tokens(&config, behind_it));
             let expected = behind(&model, &text).prefill_all(&own).unwrap();
-            // Padding that is cut off may hold anything.
+            // Padding that is cut off may have any value.
             for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
                 let g = document::model(&again, padding).expect("a module");
                 let mut all = arrays(&config, &weights, filled);
@@ -157,16 +158,16 @@ fn a_document_of_every_pair_gives_the_logits_of_its_model() {
     }
 }
 
-/// The bytes of a file with these weights.
+/// Returns a file with these weights.
 fn file(config: &Config, weights: &Tensors) -> Vec<u8> {
     safetensors(&tensors(config, weights))
 }
 
-/// These weights as files have them.
+/// Returns these weights in the layout of files.
 fn tensors(config: &Config, weights: &Tensors) -> Vec<Tensor> {
     let all = weights.tensors.iter().map(|((part, layer), own)| {
         let name = config.family.tensor_name(part, *layer).expect("a name");
-        // Files have the bias of logits as a matrix of one row.
+        // Files have the bias of the logits as a matrix of one row.
         let row = [1, own.elements.len()];
         let shape = if part == "final_logits_bias" {
             &row[..]
@@ -237,7 +238,7 @@ fn a_pair_as_c_gives_the_same_bits() {
             first: Some(3),
             last: Some(1),
         };
-        // One of them forces tokens and suppresses some.
+        // One of the models forces and suppresses tokens.
         let drawn = match called {
             "bart" => Drawn {
                 forced,
@@ -265,7 +266,7 @@ fn a_pair_as_c_gives_the_same_bits() {
             let next = |at: usize, logits: &mut [f32]| {
                 drawn.suppressed.apply(at, logits);
                 let forced = drawn.forced.token(at, 4);
-                // The first one is forced behind the start alone.
+                // The first token is forced only after the start token.
                 let forced = forced.filter(|_| at > 0 || prompt == 1);
                 forced.unwrap_or_else(|| largest(logits))
             };
@@ -308,16 +309,16 @@ fn what_a_pair_refuses() {
         let session = Session::behind(pair.clone(), text, capacity);
         session.err().map(|why| why.to_string()).unwrap_or_default()
     };
-    assert_eq!(refused(&[], 8), "there is no token to start from");
+    assert_eq!(refused(&[], 8), "no tokens: expected at least one");
     assert_eq!(
         refused(&[1, 37], 8),
         "token 37 is outside of the vocabulary, which ends at 36"
     );
-    assert_eq!(refused(&[1], 0), "there is no token to start from");
+    assert_eq!(refused(&[1], 0), "no tokens: expected at least one");
     let alone = Session::new(pair.clone(), 8)
         .err()
         .map(|why| why.to_string());
-    let expected = "models of t5 are encoder-decoders, which need a text to read first";
+    let expected = "models of t5 are encoder-decoders, whose encoder needs a text";
     assert_eq!(alone.as_deref(), Some(expected));
     assert!(Encoder::new(pair).is_err());
     let decoder = Config::new(llama()).unwrap();
@@ -326,7 +327,7 @@ fn what_a_pair_refuses() {
     let behind = Session::behind(decoder, &[1], 8)
         .err()
         .map(|why| why.to_string());
-    let expected = "models of llama are no encoder-decoders, which read a text first";
+    let expected = "models of llama are not encoder-decoders: they have no encoder to read a text";
     assert_eq!(behind.as_deref(), Some(expected));
     assert!(family("t5").encoder().is_some() && !family("t5").is_encoder());
 }

@@ -1,4 +1,4 @@
-//! Logits of encoder-decoders in double precision, from the formulas.
+//! Encoder-decoders in double precision, written only from the formulas.
 
 use mind_irv2::{Attribute, Config};
 
@@ -19,7 +19,7 @@ fn normed(x: &[f64], gain: &[f32], eps: f64) -> Row {
     pairs.map(|(x, gain)| x * r * gain).collect()
 }
 
-/// The class of a key `ahead` positions further on.
+/// Returns the T5 distance class of a key `ahead` positions after its query.
 fn class(ahead: i64, is_both: bool, classes: i64, longest: f64) -> usize {
     let own = if is_both { classes / 2 } else { classes };
     let above = if is_both && ahead > 0 { own } else { 0 };
@@ -33,18 +33,18 @@ fn class(ahead: i64, is_both: bool, classes: i64, longest: f64) -> usize {
         return (above + distance) as usize;
     }
     let share = (distance as f64 / short as f64).ln() / (longest / short as f64).ln();
-    // Halves of a class are far from each other in the configurations of the tests.
+    // In the configurations of the tests, no distance is close to the boundary of a class.
     let further = (share * (own - short) as f64 + 1e-6).floor() as i64;
     (above + (short + further).min(own - 1)) as usize
 }
 
-/// How the heads of a layer look at rows.
+/// Parameters of a layer's attention.
 #[derive(Clone, Copy)]
 pub struct Looking<'t> {
     pub heads: usize,
     pub width: usize,
     pub scale: f64,
-    /// What distances add, a row for each class, and whether positions behind are seen.
+    /// The biases of distances, `[classes, heads]`, and whether later positions are visible.
     pub distances: Option<(&'t [f32], bool)>,
     pub is_causal: bool,
     pub classes: i64,
@@ -80,7 +80,7 @@ impl Looking<'_> {
     }
 }
 
-/// Runs the layers whose weights are called as `prefix` says; a decoder also looks at `said`.
+/// Runs the layers whose weight names start with `prefix`; a decoder also attends to `said`.
 fn layers(
     config: &Config,
     tensors: &Tensors,
@@ -158,7 +158,7 @@ fn layers(
     x.iter().map(|row| normed(row, gain, eps)).collect()
 }
 
-/// The logits behind each of `tokens`, once the model has read `text`.
+/// Returns the logits after each of `tokens`, given the encoder input `text`.
 pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) -> Row {
     let encoder = config.encoder().expect("an encoder");
     let layers = match config.family.name() {
@@ -173,7 +173,7 @@ pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) 
     )
 }
 
-/// The logits that the model makes of what its last layer leaves.
+/// Returns the logits for the rows of the last layer.
 pub fn logits_behind(config: &Config, tensors: &Tensors, rows: Vec<Row>) -> Row {
     let head = if config.tie_word_embeddings {
         "token_emb"

@@ -1,4 +1,4 @@
-//! Packed weights that are kept from run to run.
+//! Packed weights that are stored between runs.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use mind_weights::WeightType;
 
 use crate::random::{Tensors, llama, tokens};
 
-/// Weights of which nothing but tables is read.
+/// Weights that fail if anything but the embedding tables is read.
 struct Packed(Tensors);
 
 impl Weights for Packed {
@@ -97,11 +97,11 @@ fn packed_weights_are_kept_until_something_changes() {
     let path = path.expect("the packed weights");
     let whole = fs::read(&path).expect("the file");
     let damage = |bytes: &[u8], what: &str| {
-        // A file that is mapped keeps its bytes.
+        // A mapped file stays readable after it is removed.
         fs::remove_file(&path).expect("it is removed");
         fs::write(&path, bytes).expect("it is written");
         if let Some(found) = packing("a").load() {
-            // Weights are packed again.
+            // The weights are packed again.
             assert!(!found.is_whole() && found.lacks_some(), "{what}");
             assert!(again(&found, Box::new(weights.clone())) == first, "{what}");
         }

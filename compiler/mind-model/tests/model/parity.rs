@@ -1,4 +1,4 @@
-//! Models of every kind against the reference.
+//! Decoders of every kind against the reference.
 
 use mind_irv2::{
     Attribute, Config, Family, FrequencyFactors, Layers, Parameters, Rope, RopeScaling, Yarn,
@@ -9,7 +9,7 @@ use mind_weights::WeightType;
 use crate::random::{Tensors, family, jit, llama, model, tokens};
 use crate::{gguf, reference, table};
 
-/// Compares the logits behind every token; the largest error, in units of the largest logit.
+/// Compares the logits after every token with the reference. Returns the largest error, relative to the largest logit.
 fn check(name: &str, change: impl FnOnce(&mut Parameters), stored: WeightType) {
     let mut parameters = llama();
     change(&mut parameters);
@@ -155,7 +155,7 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
         });
         check("yarn", rope(yarn, 12), WeightType::F32);
     }
-    // The sequences of these tests have room for 20 tokens.
+    // The sequences of these tests have a capacity of 20 tokens.
     for original_context in [19, 20] {
         let factors = |of: [f32; 6]| FrequencyFactors::new(&of).expect("factors");
         let longrope = RopeScaling::LongRope {
@@ -174,7 +174,7 @@ fn narrow_weights_are_widened_and_nothing_else() {
     check("f16", |p| p.tie_word_embeddings = true, WeightType::F16);
 }
 
-/// The largest error of the logits behind each token, in units of the largest logit of that token.
+/// Returns the largest error of the logits after each token, relative to the largest logit of that token.
 pub fn error(config: Config, tensors: &Tensors, count: usize) -> f64 {
     let prompt = tokens(&config, count);
     let mut session = Session::new(model(config, tensors, jit(1)), count).unwrap();
@@ -223,7 +223,7 @@ fn every_family_in_every_format_computes_what_its_formulas_say() {
     table::check("parity", &table);
 }
 
-/// One layer of a family whose rows are whole blocks of every format.
+/// Returns a model with one layer of a family, whose rows are whole blocks of every format.
 fn one_layer(family: Family) -> Config {
     let p = Parameters {
         num_layers: 1,

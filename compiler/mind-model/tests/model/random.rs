@@ -12,12 +12,12 @@ use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Stored, WeightError, Weights};
 use mind_weights::{WeightType, decode_blocks};
 
-/// The shipped family called `name`.
+/// Returns the shipped family called `name`.
 pub fn family(name: &str) -> Family {
     Family::named(name).unwrap_or_else(|| panic!("no family is called {name}"))
 }
 
-/// A small llama: grouped heads, nothing a multiple of 16.
+/// Returns a small llama with grouped heads and extents that are not multiples of 16.
 pub fn llama() -> Parameters {
     Parameters {
         family: family("llama"),
@@ -47,15 +47,15 @@ pub fn llama() -> Parameters {
     }
 }
 
-/// What a weight is called, and the layer it belongs to.
+/// The name of a weight and the layer it belongs to.
 pub type Key = (String, Option<usize>);
 
-/// What the weight `part` of an expert is called.
+/// Returns the name of the weight `part` of an expert.
 pub fn of_expert(part: &str, expert: usize) -> String {
     format!("{part}.{expert}")
 }
 
-/// A weight as it is stored, and the numbers that stands for.
+/// The stored bytes of a weight, and the numbers that they decode to.
 #[derive(Clone)]
 pub struct Tensor {
     pub shape: Vec<usize>,
@@ -71,7 +71,8 @@ pub struct Tensors {
 }
 
 impl Tensors {
-    /// Random weights, matrices stored as `matrices` where their rows are whole blocks, all else as `f32`.
+    /// Returns random weights. Matrices are stored as `matrices` if their rows are whole blocks, all other weights as
+    /// `f32`.
     pub fn random(config: &Config, matrices: WeightType, seed: u64) -> Tensors {
         let mut tensors = Tensors {
             tensors: BTreeMap::new(),
@@ -110,7 +111,7 @@ impl Tensors {
             };
             tensors.tensors.insert((name.to_owned(), layer), tensor);
         };
-        // The first ones have numbers that a file of the command line's tests holds.
+        // The first weights have the numbers of a file that the command line tests read.
         let order = [
             "token_emb",
             "final_ln_weight",
@@ -168,24 +169,24 @@ impl Tensors {
         tensors
     }
 
-    /// The elements of a weight.
+    /// Returns the elements of a weight.
     pub fn get(&self, name: &str, layer: Option<usize>) -> &[f32] {
         &self.tensors[&(name.to_owned(), layer)].elements
     }
 
-    /// The elements of a weight that a model may lack.
+    /// Returns the elements of an optional weight.
     pub fn find_elements(&self, name: &str, layer: Option<usize>) -> Option<&[f32]> {
         let found = self.tensors.get(&(name.to_owned(), layer));
         found.map(|found| found.elements.as_slice())
     }
 
-    /// The elements of a weight, or as many zeros.
+    /// Returns the elements of a weight, or `count` zeros if it is missing.
     pub fn get_or_zeros(&self, name: &str, layer: usize, count: usize) -> Vec<f32> {
         let found = self.tensors.get(&(name.to_owned(), Some(layer)));
         found.map_or_else(|| vec![0.0; count], |found| found.elements.clone())
     }
 
-    /// Without a weight.
+    /// Removes a weight.
     pub fn without(mut self, name: &str, layer: Option<usize>) -> Tensors {
         self.tensors.remove(&(name.to_owned(), layer));
         self
@@ -201,7 +202,7 @@ impl Tensors {
     }
 }
 
-/// `count` numbers around `one`, at most about `scale` away, as they are stored.
+/// Returns `count` encoded numbers around `one`, which differ from it by about `scale` at most.
 fn encoded(
     stored: WeightType,
     count: usize,
@@ -212,7 +213,7 @@ fn encoded(
         let numbers = (0..count).map(|_| encode(one + scale * draw()));
         numbers.collect::<Vec<_>>().concat()
     };
-    // Where a block has its `f16` scales, and what makes its largest numbers about `scale`.
+    // The offsets of a block's `f16` scales, with the value for which its largest numbers are about `scale`.
     let scales: &[(usize, f32)] = match stored {
         WeightType::F32 => return numbers(&|x| x.to_le_bytes().to_vec()),
         WeightType::F16 => return numbers(&|x| f16::from_f32(x).to_le_bytes().to_vec()),
@@ -241,7 +242,7 @@ fn encoded(
             bytes[start + at..start + at + 2].copy_from_slice(&half);
         }
         if stored == WeightType::Mxfp4 {
-            // The largest number is 6 times the power of two with this exponent.
+            // The largest number of a block is 6 times the power of two with this exponent.
             bytes[start] = (f32::to_bits(scale / 4.0) >> 23) as u8;
         }
     }
@@ -285,7 +286,7 @@ impl Weights for Tensors {
     }
 }
 
-/// An engine for so many threads.
+/// Returns an engine with this many threads.
 pub fn jit(threads: usize) -> Runner {
     let config = EngineConfig {
         threads: std::num::NonZero::new(threads),
@@ -297,13 +298,13 @@ pub fn jit(threads: usize) -> Runner {
     ))
 }
 
-/// A model of these weights.
+/// Compiles a model with these weights.
 pub fn model(config: Config, tensors: &Tensors, runner: Runner) -> Arc<Model<'static>> {
     let model = Model::new(config, Box::new(tensors.clone()), runner);
     Arc::new(model.unwrap_or_else(|why| panic!("{why}")))
 }
 
-/// The tokens of a sequence.
+/// Returns the tokens of a sequence.
 pub fn tokens(config: &Config, count: usize) -> Vec<u32> {
     let vocab = config.vocab_size;
     (0..count)

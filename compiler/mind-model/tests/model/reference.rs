@@ -1,22 +1,22 @@
-//! A decoder model in double precision, written from the formulas alone.
+//! Decoders in double precision, written only from the formulas.
 
 use mind_irv2::{Activation, Attribute, Config, Experts, RopeScaling, Turning};
 
 use crate::random::{Tensors, of_expert};
 
-/// What the layers of a family do, as its paper or its reference says it.
+/// The structure of a family's layers, according to its paper or its reference implementation.
 struct Kind {
-    /// Whether means are subtracted where it normalises.
+    /// Whether normalisations subtract the mean.
     centred: bool,
-    /// Whether it normalises in front of attention and of the MLP.
+    /// Whether the inputs of attention and MLP are normalised.
     pre: bool,
-    /// Whether it normalises what they make.
+    /// Whether their outputs are normalised.
     post: bool,
-    /// Whether attention and the MLP read the same.
+    /// Whether attention and MLP read the same input (parallel residuals).
     parallel: bool,
     /// Whether the MLP has a gate.
     gated: bool,
-    /// How queries and keys are normalised: by head, or all heads together.
+    /// How queries and keys are normalised: per head, or over all heads.
     heads: Heads,
 }
 
@@ -99,7 +99,7 @@ fn kind(family: &str) -> Kind {
     }
 }
 
-/// The logits behind each of `tokens`, from position 0, in a sequence of `context` positions at most.
+/// Returns the logits after each of `tokens`, from position 0, in a sequence with a capacity of `context` positions.
 pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32], context: usize) -> Vec<Vec<f64>> {
     let d = config.hidden_size;
     let table = tensors.get("token_emb", None);
@@ -160,7 +160,7 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32], context: usize
     xs.iter().map(last).collect()
 }
 
-/// One layer.
+/// Runs one layer.
 fn decoded(
     config: &Config,
     tensors: &Tensors,
@@ -267,8 +267,8 @@ fn decoded(
     ys
 }
 
-/// What the scores of a head fall by with each position: heads of ALiBi have powers of two, those beyond a power of two as many
-/// in between.
+/// Returns the ALiBi slope of a head: powers of two, and for heads beyond the largest power of two in their number,
+/// values halfway between.
 fn slope(config: &Config, head: usize) -> f64 {
     if !["bloom", "mpt"].contains(&config.family.name()) {
         return 0.0;
@@ -285,10 +285,10 @@ fn slope(config: &Config, head: usize) -> f64 {
     2f64.powf(-exponent)
 }
 
-/// The product of a vector and a weight of a layer, plus a bias.
+/// Returns the product of a vector and a weight of a layer, plus a bias.
 type Linear<'l> = dyn Fn(&[f64], &str, &str) -> Vec<f64> + 'l;
 
-/// What the experts of a token make of it: those with the largest shares, the first ones of equal shares.
+/// Returns the weighted sum of a token's experts: those with the largest router weights, the first ones of equals.
 fn mixed_experts(
     experts: &Experts,
     x: &[f64],
@@ -343,7 +343,7 @@ pub fn activated(x: f64, activation: Activation) -> f64 {
     }
 }
 
-/// How likely a standard normal number is below `x`, by the series of the integral.
+/// Returns the standard normal cumulative distribution at `x`, from the series of the integral.
 fn normal_below(x: f64) -> f64 {
     let (mut term, mut sum) = (x, x);
     for at in 1..200 {
@@ -364,7 +364,7 @@ pub fn added(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
-/// `x` normalised, times a gain, plus a shift if there is one.
+/// Returns the normalisation of `x` with a gain, and a shift if there is one.
 fn normed(
     config: &Config,
     tensors: &Tensors,
@@ -392,7 +392,7 @@ fn normed(
         .collect()
 }
 
-/// `W x + b` with `W` row-major.
+/// Returns `W x + b` with row-major `W`.
 pub fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
     let rows = weight.chunks_exact(x.len()).enumerate();
     rows.map(|(at, row)| {
@@ -402,7 +402,7 @@ pub fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
     .collect()
 }
 
-/// Turns element `i` and `i + half` of the rotated part of a head by the angle of pair `i`.
+/// Rotates elements `i` and `i + half` of the rotary part of a head by the angle of pair `i`.
 pub fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64], context: usize) {
     let Some(mut rope) = config.rope else { return };
     match config.turning(layer) {

@@ -1,4 +1,4 @@
-//! What the files of a sentence embedding model say of vectors.
+//! Configuration files of sentence embedding models.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use mind_model::{Embedding, Files, Pooling, WeightsAt};
 
 use crate::writers::corrupt;
 
-/// Files in memory.
+/// An in-memory file system.
 pub struct Memory(pub BTreeMap<PathBuf, Vec<u8>>);
 
 impl FileSystem for Memory {
@@ -37,7 +37,7 @@ impl FileSystem for Memory {
     }
 }
 
-/// What a folder with these files says; in words, if it says nothing.
+/// Returns the embedding configuration of a folder with these files, or the rendered errors.
 fn said(files: &[(&str, &[u8])]) -> Result<Embedding, String> {
     let all = files.iter().map(|(name, text)| (*name, text.to_vec()));
     let all = all.chain([

@@ -1,4 +1,4 @@
-//! How weights are stored is said in the module, and that alone is what code depends on.
+//! Storage types of weights are part of the module, and code depends only on them.
 
 use mind_driver::engine::{CTiles, Config, Engine, c_functions};
 use mind_driver::formats::LoadOptions;
@@ -8,7 +8,7 @@ use mind_ir::types::QuantFormat;
 use mind_jit::program::PanelChoice;
 use mind_vir::c::{SharedFunctions, written};
 
-/// A product with a weight that is stored as `stored` says.
+/// Returns a product with a weight of the storage type `stored`.
 fn module(engine: &Engine, stored: &str) -> Graph {
     let text = format!(
         "%0 = Input {{name=x}} : tensor<f32[3, 256]>\n\

@@ -1,4 +1,4 @@
-//! Tables of docs/models.md that tests measure.
+//! Tables of docs/models.md with measured numbers.
 
 use std::path::Path;
 

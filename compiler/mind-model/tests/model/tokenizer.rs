@@ -1,4 +1,4 @@
-//! Corrupted tokenizers: each is refused, or turns texts into tokens and back, without a panic.
+//! Corrupted tokenizers: each is rejected, or tokenizes and decodes texts, without a panic.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use mind_model::Text;
 
 use crate::writers::corrupt;
 
-/// A tokenizer with every part that files of models have.
+/// A tokenizer with every component that occurs in files of models.
 const WHOLE: &str = r#"{"version": "1.0", "truncation": null,
  "padding": {"strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": 8, "pad_id": 0, "pad_type_id": 0,
   "pad_token": "<s>"},
@@ -28,7 +28,7 @@ const WHOLE: &str = r#"{"version": "1.0", "truncation": null,
   "end_of_word_suffix": null, "fuse_unk": true, "byte_fallback": false, "ignore_merges": false,
   "vocab": {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4, "_": 5}, "merges": [["a", "b"], ["ab", "c"]]}}"#;
 
-/// Words that are put in the place of each other.
+/// Words that replace each other.
 const WORDS: [&str; 16] = [
     "null",
     "true",
@@ -48,7 +48,7 @@ const WORDS: [&str; 16] = [
     "\"Regex\"",
 ];
 
-/// A text with a word in the place of another one, or with bytes changed.
+/// Returns the text with one word replaced by another, or with changed bytes.
 fn variant(text: &str, random: &mut Rng) -> Vec<u8> {
     let word = WORDS[random.below(WORDS.len())];
     let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
@@ -83,7 +83,7 @@ fn corrupted_tokenizers() {
                     let Ok(tokens) = own.encode("abc ab\u{e9} tea") else {
                         continue;
                     };
-                    // Tokens that stand for no text are an error, as texts without tokens are.
+                    // Tokens that cannot be decoded are an error, as are texts that cannot be encoded.
                     drop(own.decode(&tokens));
                     drop(own.decode(&[0, 5, u32::MAX]));
                 }

@@ -12,10 +12,10 @@ use crate::random::{Tensors, jit, llama, model, tokens};
 
 const WINDOW: usize = 70;
 
-/// Rows that layers with a window keep, beyond which rows move.
+/// Rows that layers with a window keep; longer sequences move their rows.
 const KEPT: usize = 512;
 
-/// A model some of whose layers have a window.
+/// Returns a model with windows in some of its layers.
 fn config(layers: &[usize]) -> Config {
     let mut parameters = Parameters {
         context_window: 2000,
@@ -35,7 +35,7 @@ fn bits(logits: &[f32]) -> Vec<u32> {
     logits.iter().map(|x| x.to_bits()).collect()
 }
 
-/// The bits of the logits behind each piece of `tokens`, of `length` tokens each.
+/// Returns the bits of the logits after each piece of `length` tokens.
 fn pieces(model: &Arc<Model<'static>>, tokens: &[u32], length: usize) -> Vec<Vec<u32>> {
     let mut session = Session::new(model.clone(), 2000).expect("a session");
     let pieces = tokens.chunks(length);
@@ -51,7 +51,7 @@ fn what_windows_do_not_reach_is_forgotten_and_changes_no_bit() {
         let tensors = random(&config);
         let document = of(config, WeightType::F32);
         let prompt = tokens(&config, KEPT + 90);
-        // A module has no cache: all positions are there.
+        // A module has no cache, so it has all positions.
         let whole = document::model(&document, Padding::Stripped).expect("a module");
         let weights = arrays(&config, &tensors, 0.0);
         let expected = outputs(&whole, weights, &config, &prompt).swap_remove(0);
@@ -89,7 +89,7 @@ fn caches_whose_rows_have_moved_fork_and_go_back() {
         bits(&session.prefill(&prompt[rest..]).expect("logits"))
     };
     assert_eq!(end(&mut session), expected[0]);
-    // Each of the sequences can go back by 64 tokens.
+    // Going back by 64 tokens is possible in each of the sequences.
     assert_eq!(other.truncate(KEPT - 21), KEPT - 21);
     assert_eq!(end(&mut other), expected[0]);
     for at in KEPT + 50..KEPT + 200 {
@@ -97,7 +97,7 @@ fn caches_whose_rows_have_moved_fork_and_go_back() {
             .decode((at % config.vocab_size) as u32)
             .expect("logits");
     }
-    // What queries would see from there on is forgotten.
+    // Positions that queries would need there have been evicted.
     assert_eq!((other.truncate(KEPT), other.len()), (0, 0));
     assert_eq!(end(&mut other), expected[0]);
 }
@@ -133,6 +133,6 @@ fn layers_with_a_window_take_the_memory_that_it_needs() {
     assert_eq!(bytes(&[], 2000), 2 * 2048);
     assert_eq!(bytes(&[0], 2000), 2048 + KEPT as u64);
     assert_eq!(bytes(&[0, 1], 2000), 2 * KEPT as u64);
-    // A sequence that is not longer has the rows that it needs.
+    // A shorter sequence only has the rows that it needs.
     assert_eq!(bytes(&[0, 1], 300), 2 * 320);
 }

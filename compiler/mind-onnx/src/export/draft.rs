@@ -1,4 +1,4 @@
-//! Graphs of a model before their values have names.
+//! Graphs of a model before names are assigned.
 
 use mind_ir::types::DType;
 
@@ -31,14 +31,14 @@ pub(super) struct GraphDraft {
 /// A node of the model.
 pub(super) struct NodeDraft {
     pub callee: Callee,
-    /// `None` for an input that is left out.
+    /// `None` is an omitted input.
     pub inputs: Vec<Option<Val>>,
-    /// `None` for an output that nothing reads.
+    /// `None` is an unused output.
     pub outputs: Vec<Option<Val>>,
     pub attrs: Vec<(&'static str, AttrDraft)>,
 }
 
-/// What a node runs.
+/// The operator or function of a node.
 #[derive(Clone, Copy)]
 pub(super) enum Callee {
     Operator(&'static Operator),

@@ -1,4 +1,4 @@
-//! Appends nodes to the graph that is written.
+//! Builder of exported graphs.
 
 use std::collections::BTreeSet;
 
@@ -13,41 +13,42 @@ use rustc_hash::FxHashMap;
 
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::functions::Function;
+use super::kernels;
 use super::operator::{self as op, Operator};
 use crate::proto::TypeProto;
 use crate::tensor::Constant;
 
-/// The value that an op becomes.
+/// The value that replaces the result of an op.
 pub(super) type One = Result<Val, Refusal>;
 
 /// Attributes of a node.
 pub(super) type Attrs = Vec<(&'static str, AttrDraft)>;
 
-/// The constants up to this number of bytes that are shared where they are equal.
+/// Maximum size in bytes of constants that are deduplicated.
 const SHARED_BYTES: usize = 256;
 
-/// Appends nodes to a graph.
+/// Builder of a graph.
 pub(super) struct Emit<'g> {
     pub g: &'g Graph,
     /// The version of the operator set.
     pub opset: i64,
-    /// What each value is called unless that is taken.
+    /// The preferred name of each value.
     pub names: Vec<String>,
     pub initialisers: Vec<(Val, Constant)>,
     shared: FxHashMap<(DType, Vec<usize>, Vec<u8>), Val>,
-    /// The nodes of the graph that is being written.
+    /// The nodes of the current graph.
     pub nodes: Vec<NodeDraft>,
-    /// What the values of the module are.
+    /// The exported values of the module's values.
     values: FxHashMap<ValueId, Val>,
-    /// An input and its dimension for each symbol.
+    /// The input and axis that each symbol is read from.
     pub symbols: FxHashMap<Sym, (ValueId, usize)>,
-    /// The functions that are called.
+    /// The model-local functions in use.
     pub functions: Vec<&'static Function>,
-    /// The parts of what was split in this graph.
+    /// The parts of `Split` nodes in the current graph.
     pub splits: FxHashMap<(ValueId, usize, i64), Vec<Val>>,
-    /// The number of graphs inside of each other.
+    /// The nesting depth of graphs.
     pub depth: usize,
-    /// The forms of operators that are written although ONNX Runtime has no kernel for them.
+    /// The used operator forms for which ONNX Runtime does not have a kernel.
     pub without_kernel: BTreeSet<String>,
 }
 
@@ -69,18 +70,18 @@ impl<'g> Emit<'g> {
         }
     }
 
-    /// A value that nothing makes yet.
+    /// Returns a new value without a producer.
     pub fn fresh(&mut self, name: impl Into<String>) -> Val {
         self.names.push(name.into());
         Val::new(self.names.len() - 1)
     }
 
-    /// Says what a value of the module is; a value that its op made is called after it.
+    /// Binds a value of the module to an exported value.
     pub fn bind(&mut self, value: ValueId, own: Val) {
         self.values.insert(value, own);
     }
 
-    /// The value of the model that a value of the module is.
+    /// Returns the exported value of a value of the module.
     pub fn value(&mut self, value: ValueId) -> Val {
         if let Some(own) = self.values.get(&value) {
             return *own;
@@ -94,12 +95,12 @@ impl<'g> Emit<'g> {
         own
     }
 
-    /// What a value is called.
+    /// Returns the preferred name of a value.
     pub fn label(&self, value: ValueId) -> String {
         format!("v{}", self.g.label(value))
     }
 
-    /// The elements of a constant that has a stated number of them, written out.
+    /// Returns the elements of a constant of fixed shape, splats expanded.
     fn elements(&self, op: OpId) -> Option<Constant> {
         let def = self.g.def(op);
         if !def.has(Trait::Constant) {
@@ -114,13 +115,13 @@ impl<'g> Emit<'g> {
         evaluated.ok().map(|tensors| Constant::of(&tensors[0]))
     }
 
-    /// The elements of a value that is a constant.
+    /// Returns the elements of a constant value.
     pub fn known(&self, value: ValueId) -> Option<Tensor> {
         let op = self.g.defining_op(value)?;
         self.elements(op).map(|constant| constant.tensor())
     }
 
-    /// The constant with the elements of `tensor`.
+    /// Returns a constant with the elements of `tensor`.
     pub fn tensor(&mut self, tensor: &Tensor) -> Val {
         let constant = Constant::of(tensor);
         let key = (
@@ -139,18 +140,18 @@ impl<'g> Emit<'g> {
         own
     }
 
-    /// A list of integers.
+    /// Returns a constant list of integers.
     pub fn ints(&mut self, list: &[i64]) -> Val {
         self.tensor(&Tensor::of(vec![list.len()], list.to_vec()))
     }
 
-    /// A number of rank 0, rounded to `dtype`.
+    /// Returns a constant of rank 0, rounded to `dtype`.
     pub fn number(&mut self, dtype: DType, number: f64) -> Val {
         let tensor = mind_convert::scalar(dtype, number);
         self.tensor(&tensor)
     }
 
-    /// An integer of rank 0.
+    /// Returns a constant integer of rank 0.
     pub fn int(&mut self, number: i64) -> Val {
         self.tensor(&Tensor::scalar(number))
     }
@@ -167,7 +168,7 @@ impl<'g> Emit<'g> {
         self.g.ty(value).shape
     }
 
-    /// An axis of a value, counted from the front.
+    /// Returns an axis of a value, counted from the front.
     pub fn axis(&self, axis: i64, value: ValueId) -> usize {
         let axis = if axis < 0 {
             axis + self.rank(value) as i64
@@ -177,11 +178,11 @@ impl<'g> Emit<'g> {
         axis as usize
     }
 
-    /// The extents of a value.
+    /// Returns the extents of a value.
     ///
     /// # Errors
     ///
-    /// One that is not known.
+    /// If an extent is unknown.
     pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refusal> {
         let shape = self.g.ty(value).static_shape();
         shape.ok_or_else(|| {
@@ -194,7 +195,7 @@ impl<'g> Emit<'g> {
         })
     }
 
-    /// Refuses an operator that the operator set does not have.
+    /// Refuses an operator that the opset does not have.
     fn check(&self, operator: &Operator) -> Result<(), Refusal> {
         if operator.is_in(self.opset) {
             return Ok(());
@@ -207,13 +208,13 @@ impl<'g> Emit<'g> {
         ))
     }
 
-    /// A node with one result, whose inputs are of dtypes that the operator takes.
+    /// Appends a node with one result, whose input dtypes must be supported by the operator.
     pub fn node(&mut self, operator: &'static Operator, inputs: &[Val], attrs: Attrs) -> One {
         let inputs: Vec<Option<Val>> = inputs.iter().copied().map(Some).collect();
         Ok(self.nodes(operator, &inputs, attrs, 1)?[0])
     }
 
-    /// A node with `count` results, some of whose inputs may be left out.
+    /// Appends a node with `count` results and optional inputs.
     pub fn nodes(
         &mut self,
         operator: &'static Operator,
@@ -233,7 +234,7 @@ impl<'g> Emit<'g> {
         Ok(outputs)
     }
 
-    /// A call of a function of ours, computed in `f32` for what is narrower.
+    /// Calls a model-local function; narrower dtypes are computed in `f32`.
     pub fn call(&mut self, function: &'static Function, dtype: DType, inputs: &[Val]) -> One {
         let carrier = dtype.carrier();
         let mut inputs = self.cast_all(inputs, dtype, carrier)?;
@@ -242,6 +243,9 @@ impl<'g> Emit<'g> {
         }
         if !self.functions.iter().any(|own| own.name == function.name) {
             self.functions.push(function);
+        }
+        for name in function.operators() {
+            self.note_kernel(&name, carrier);
         }
         let output = self.fresh(function.name.to_lowercase());
         self.nodes.push(NodeDraft {
@@ -253,7 +257,8 @@ impl<'g> Emit<'g> {
         self.cast(output, carrier, dtype)
     }
 
-    /// A node whose inputs and result are of `dtype`, computed in a wider one where the operator does not take that.
+    /// Appends a node with inputs and result of `dtype`. If the operator does not support that, it is computed in a
+    /// wider dtype.
     pub fn apply(
         &mut self,
         operator: &'static Operator,
@@ -266,7 +271,7 @@ impl<'g> Emit<'g> {
         self.cast(own, carrier, dtype)
     }
 
-    /// As [`Emit::apply`], with a result of another dtype.
+    /// Appends a node as [`Emit::apply`] does, with a result of another dtype.
     pub fn test(
         &mut self,
         operator: &'static Operator,
@@ -279,15 +284,26 @@ impl<'g> Emit<'g> {
         self.node(operator, &inputs, attrs)
     }
 
-    /// The dtype that an operator computes elements of `dtype` in.
+    /// Returns the dtype in which an operator computes elements of `dtype`.
     ///
     /// # Errors
     ///
-    /// An operator that the set does not have, or that does not take the dtype or a wider one.
+    /// If the opset does not have the operator, or if the operator takes neither the dtype nor a wider one.
     pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refusal> {
+        let carrier = self.possible_carrier(operator, dtype)?;
+        self.note_kernel(operator.name, carrier);
+        Ok(carrier)
+    }
+
+    /// Returns the dtype of [`Emit::carrier`] without noting a missing kernel, because the node may not be emitted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Emit::carrier`].
+    pub fn possible_carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refusal> {
         self.check(operator)?;
         let (name, opset) = (operator.name, self.opset);
-        let carrier = operator.carrier(dtype, opset).ok_or_else(|| {
+        operator.carrier(dtype, opset).ok_or_else(|| {
             Refusal::form(
                 "the dtype of its operands",
                 dtype,
@@ -296,14 +312,17 @@ impl<'g> Emit<'g> {
                     operator.listed(opset)
                 ),
             )
-        })?;
-        if !operator.runs(carrier, opset) {
-            self.without_kernel.insert(format!("`{name}` of {carrier}"));
-        }
-        Ok(carrier)
+        })
     }
 
-    /// `x` of dtype `from` in the dtype `to`.
+    /// Notes a node if ONNX Runtime does not have a kernel for operands of `dtype`.
+    pub fn note_kernel(&mut self, name: &str, dtype: DType) {
+        if !kernels::has(name, self.opset, dtype) {
+            self.without_kernel.insert(format!("`{name}` of {dtype}"));
+        }
+    }
+
+    /// Casts `x` from the dtype `from` to the dtype `to`.
     pub fn cast(&mut self, x: Val, from: DType, to: DType) -> One {
         if from == to {
             return Ok(x);
@@ -327,13 +346,13 @@ impl<'g> Emit<'g> {
         self.node(op::TRANSPOSE, &[x], vec![("perm", permutation.into())])
     }
 
-    /// `x` with new dimensions of extent 1.
+    /// Inserts dimensions of extent 1 at `axes`.
     pub fn unsqueeze(&mut self, x: Val, axes: &[i64]) -> One {
         let axes = self.ints(axes);
         self.node(op::UNSQUEEZE, &[x, axes], Vec::new())
     }
 
-    /// The elements `starts..ends` along `axes`, every `steps`-th.
+    /// Returns the slice `starts..ends` along `axes`, with `steps`.
     pub fn slice(
         &mut self,
         x: Val,
@@ -347,7 +366,7 @@ impl<'g> Emit<'g> {
         self.node(op::SLICE, &inputs, Vec::new())
     }
 
-    /// The values one after the other.
+    /// Concatenates the values.
     pub fn concat(&mut self, parts: &[Val], axis: i64) -> One {
         match parts {
             [one] => Ok(*one),
@@ -355,11 +374,11 @@ impl<'g> Emit<'g> {
         }
     }
 
-    /// Another graph of the model, whose nodes `fill` appends; its outputs are what that returns.
+    /// Returns a nested graph whose nodes `fill` appends and whose outputs `fill` returns.
     ///
     /// # Errors
     ///
-    /// Those of `fill`.
+    /// The errors of `fill`.
     pub fn graph(
         &mut self,
         inputs: Vec<(Val, TypeProto)>,
@@ -379,7 +398,7 @@ impl<'g> Emit<'g> {
         })
     }
 
-    /// Outputs of a graph, each made by a node of it and for one output.
+    /// Returns graph outputs, each produced by a separate node of the graph.
     pub fn made_here(
         &mut self,
         outputs: Vec<(Val, Option<TypeProto>)>,

@@ -1,4 +1,4 @@
-//! Extents as the model computes them.
+//! Extents computed by the model at run time.
 
 use mind_convert::Refusal;
 use mind_ir::ValueId;
@@ -9,7 +9,7 @@ use super::emit::{Emit, One};
 use super::operator as op;
 
 impl Emit<'_> {
-    /// The extent of a value along an axis, of rank 0.
+    /// Returns the extent of a value along an axis, of rank 0.
     pub fn extent(&mut self, value: ValueId, axis: usize) -> One {
         if let Dim::Fixed(extent) = self.dims(value)[axis] {
             return Ok(self.int(extent));
@@ -20,11 +20,11 @@ impl Emit<'_> {
         self.node(op::GATHER, &[shape, axis], Vec::new())
     }
 
-    /// The extent that a dimension has, as a list of one.
+    /// Returns the extent of a dimension as a list of one element.
     ///
     /// # Errors
     ///
-    /// One that no input has.
+    /// If the dimension is unknown or no input has it.
     fn dimension(&mut self, dim: Dim) -> One {
         let symbol = match dim {
             Dim::Fixed(extent) => return Ok(self.ints(&[extent])),
@@ -51,11 +51,11 @@ impl Emit<'_> {
         self.node(op::GATHER, &[shape, axis], Vec::new())
     }
 
-    /// A list of extents.
+    /// Returns a list of extents.
     ///
     /// # Errors
     ///
-    /// One that neither the module nor an input has.
+    /// If an extent is neither fixed nor that of an input.
     pub fn extents(&mut self, dims: &[Dim]) -> One {
         let known: Option<Vec<i64>> = dims.iter().map(|dim| dim.fixed()).collect();
         if let Some(known) = known {
@@ -66,12 +66,13 @@ impl Emit<'_> {
         self.concat(&parts, 0)
     }
 
-    /// `x`, of shape `from`, in the shape `to`, which has as many elements. Extents that are not known are copied where
-    /// they stand at one place in both, or left to the run where it is one.
+    /// Reshapes `x` from the shape `from` to the shape `to`, which has the same number of elements. A symbolic extent
+    /// is copied if both shapes have it at the same position, and a single remaining unknown extent is inferred at run
+    /// time.
     ///
     /// # Errors
     ///
-    /// Several extents that neither the module nor an input has.
+    /// If several extents are neither fixed nor those of an input.
     pub fn reshape(&mut self, x: Val, from: &[Dim], to: &[Dim]) -> One {
         if from == to && !to.contains(&Dim::Dynamic) {
             return Ok(x);
@@ -79,7 +80,7 @@ impl Emit<'_> {
         self.reshaped(x, from, to)
     }
 
-    /// As [`Emit::reshape`], where only the first dimensions of the shape of `x` are known to be those of `from`.
+    /// Reshapes as [`Emit::reshape`] does, where `from` covers only the first dimensions of `x`.
     pub fn reshaped(&mut self, x: Val, from: &[Dim], to: &[Dim]) -> One {
         let has_zero = to.contains(&Dim::Fixed(0));
         let listed = to.iter().enumerate().map(|(at, &dim)| match dim {
@@ -100,19 +101,19 @@ impl Emit<'_> {
         self.node(op::RESHAPE, &[x, shape], Vec::new())
     }
 
-    /// `x` in a shape that is a list of extents, among which may be 0.
+    /// Reshapes `x` to a list of extents that may contain 0.
     pub fn reshape_as(&mut self, x: Val, shape: Val) -> One {
         let attrs = vec![("allowzero", AttrDraft::Int(1))];
         self.node(op::EMPTY_RESHAPE, &[x, shape], attrs)
     }
 
-    /// `x` of `dtype` repeated to the shape `to`.
+    /// Broadcasts `x` of `dtype` to the shape `to`.
     pub fn expand(&mut self, dtype: DType, x: Val, to: &[Dim]) -> One {
         let shape = self.extents(to)?;
         self.expand_as(dtype, x, shape)
     }
 
-    /// `x` of `dtype` repeated to a shape that is a list of extents.
+    /// Broadcasts `x` of `dtype` to a list of extents.
     pub fn expand_as(&mut self, dtype: DType, x: Val, shape: Val) -> One {
         let carrier = self.carrier(op::EXPAND, dtype)?;
         let x = self.cast(x, dtype, carrier)?;

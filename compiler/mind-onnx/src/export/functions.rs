@@ -1,8 +1,8 @@
-//! The functions that ONNX has no operator for, as functions that the model brings.
+//! Model-local functions for the functions that ONNX does not have an operator for.
 //!
-//! Their bodies compute them as well as operators of ONNX can. Our reader knows them by name, so that a model that is read
-//! back computes the same bits. Constants are inputs after the operands, because their dtype is that of the call and
-//! `CastLike` came with opset 15.
+//! Their bodies are as accurate as ONNX operators permit. The importer recognises them by name, so that a model that is
+//! read back computes the same bits. Constants are inputs after the operands, because they need the dtype of the call
+//! and `CastLike` was added only in opset 15.
 
 use mind_ir::scalar::ScalarFn;
 
@@ -13,17 +13,17 @@ use super::operator::{
 use crate::operators::OWN;
 use crate::proto::{FunctionProto, NodeProto, OperatorSetIdProto};
 
-/// A function that a model brings.
+/// A model-local function.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub name: &'static str,
-    /// The function of core that it is.
+    /// The core function that it computes.
     pub scalar: ScalarFn,
     inputs: &'static [&'static str],
     body: fn(&mut Body),
 }
 
-/// Every function, by name.
+/// All functions by name.
 pub(crate) static FUNCTIONS: [Function; 6] = [
     Function::new("Atan2", ScalarFn::Atan2, &["y", "x"], atan2),
     Function::new("Exp2", ScalarFn::Exp2, &["x"], exp2),
@@ -33,7 +33,7 @@ pub(crate) static FUNCTIONS: [Function; 6] = [
     Function::new("Log2", ScalarFn::Log2, &["x"], log2),
 ];
 
-/// The first version of the format that has functions.
+/// The first version of the format with functions.
 pub(super) const IR_VERSION: i64 = 8;
 
 impl Function {
@@ -51,7 +51,7 @@ impl Function {
         }
     }
 
-    /// The function that is `scalar`.
+    /// Returns the function that computes `scalar`.
     pub fn of(scalar: ScalarFn) -> Option<&'static Function> {
         FUNCTIONS.iter().find(|own| own.scalar == scalar)
     }
@@ -62,13 +62,18 @@ impl Function {
         body
     }
 
-    /// Returns the constants that a call gives after the operands, in order.
+    /// Returns the constants that a call passes after the operands, in order.
     pub(super) fn constants(&self) -> Vec<f64> {
         let constants = self.written().constants;
         constants.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// The functions of the model, in a version of the operator set.
+    /// Returns the names of the operators in its body.
+    pub(super) fn operators(&self) -> impl Iterator<Item = String> {
+        self.written().nodes.into_iter().map(|node| node.op_type)
+    }
+
+    /// Returns the message of the function for a version of the operator set.
     pub(super) fn proto(&self, opset: i64) -> FunctionProto {
         let body = self.written();
         let constants = body.constants.iter().map(|(name, _)| *name);
@@ -88,7 +93,7 @@ impl Function {
     }
 }
 
-/// The nodes of a body, of which the last one makes the result.
+/// The nodes of a body, the last of which computes the result.
 #[derive(Default)]
 struct Body {
     constants: Vec<(&'static str, f64)>,
@@ -105,26 +110,26 @@ impl Body {
         });
     }
 
-    /// A number in the dtype of the operands.
+    /// Adds a constant in the dtype of the operands.
     fn number(&mut self, name: &'static str, number: f64) {
         self.constants.push((name, number));
     }
 }
 
-/// `2^x`.
+/// Computes `2^x`.
 fn exp2(b: &mut Body) {
     b.number("two", 2.0);
     b.node("result", POW, &["two", "x"]);
 }
 
-/// `log x / log 2`.
+/// Computes `log x / log 2`.
 fn log2(b: &mut Body) {
     b.number("base", std::f64::consts::LN_2);
     b.node("natural", LOG, &["x"]);
     b.node("result", DIV, &["natural", "base"]);
 }
 
-/// `2 t / (1 - t)` where the magnitude of `x` is below 1/2, with `t = tanh(x / 2)`; else `exp x - 1`.
+/// Computes `2 t / (1 - t)` with `t = tanh(x / 2)` if the magnitude of `x` is below 1/2, otherwise `exp x - 1`.
 fn expm1(b: &mut Body) {
     b.number("one", 1.0);
     b.number("two", 2.0);
@@ -141,8 +146,8 @@ fn expm1(b: &mut Body) {
     b.node("result", WHERE, &["is_near", "near", "far"]);
 }
 
-/// `log(u) x / (u - 1)` with `u = 1 + x`, in which the rounding of `u` cancels; `x` where `u` is 1, and `log(u)` where the
-/// sum is `x`, as for infinity.
+/// Computes `log(u) x / (u - 1)` with `u = 1 + x`, in which the rounding error of `u` cancels. The result is `x` if `u`
+/// is 1, and `log(u)` if `u - 1` is `x`, for example for infinity.
 ///
 /// Source: W. Kahan; Hewlett-Packard HP-15C Advanced Functions Handbook, appendix.
 fn log1p(b: &mut Body) {
@@ -158,7 +163,7 @@ fn log1p(b: &mut Body) {
     b.node("result", WHERE, &["is_small", "x", "large"]);
 }
 
-/// `x (1 + erf(x / sqrt 2)) / 2`.
+/// Computes `x (1 + erf(x / sqrt 2)) / 2`.
 fn gelu(b: &mut Body) {
     b.number("one", 1.0);
     b.number("two", 2.0);
@@ -170,7 +175,8 @@ fn gelu(b: &mut Body) {
     b.node("result", DIV, &["twice", "two"]);
 }
 
-/// `atan(y / x)`, with half a turn more where `x` is negative, and by the sign of `y` where `x` is 0.
+/// Computes `atan(y / x)`, shifted by half a turn if `x` is negative, and a quarter turn with the sign of `y` if `x` is
+/// 0.
 fn atan2(b: &mut Body) {
     b.number("zero", 0.0);
     b.number("turn", std::f64::consts::PI);

@@ -1,8 +1,8 @@
-//! Checks of run-time extents in the model that is written.
+//! Run-time checks of data-dependent extents in exported models.
 //!
-//! A run of core fails where an extent is not the one that the type of the result promises. An operator of ONNX takes the
-//! extents as they come: `Reshape` infers an extent of -1, for example. So an entry that is not proven to fit is replaced
-//! by one that every runtime refuses.
+//! A run of core fails if an extent contradicts the type of the result. ONNX operators take extents as given, for
+//! example `Reshape` infers an extent of -1. Therefore an entry that cannot be proven to fit is replaced at run time by
+//! a value that every runtime rejects.
 
 use mind_core::eval::bounds::indices;
 use mind_core::ops::convert::Cast;
@@ -16,27 +16,27 @@ use super::draft::Val;
 use super::emit::{Emit, One};
 use super::operator as op;
 
-/// An entry of a shape that no runtime takes: -1 is inferred, and any number from 0 may be an extent.
+/// A shape entry that every runtime rejects: -1 is inferred, and any number ≥ 0 may be an extent.
 const REFUSED: i64 = -2;
 
-/// The most nested ops that are followed to learn where an extent comes from.
+/// Maximum depth of the use-def chain that is followed to find the origin of an extent.
 const MOST_NESTED: usize = 16;
 
-/// An entry of a list of extents, as far as its ops tell.
+/// The known origin of an entry in a list of extents.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Entry {
     /// The extent of a dimension.
     Of(Dim),
-    /// Any number.
+    /// An unknown number.
     Any,
 }
 
-/// Which extents a result admits.
+/// The extents that the result type allows.
 #[derive(Clone, Copy)]
 pub(super) struct Promise<'d> {
     /// The shape of the result.
     pub dims: &'d [Dim],
-    /// Whether an open extent of 1 is refused.
+    /// Whether an extent of 1 is rejected, for example because it would broadcast.
     pub refuse_ones: bool,
 }
 
@@ -58,8 +58,8 @@ impl Promise<'_> {
 }
 
 impl Emit<'_> {
-    /// The extents that the operand `extents` of an op has, in `i64`. A model in which they do not keep `promise` fails in
-    /// its run.
+    /// Returns the values of the operand `extents` in `i64`. The exported model fails at run time if they violate
+    /// `promise`.
     pub(super) fn guarded(&mut self, extents: ValueId, promise: Promise<'_>) -> One {
         let entries = self.entries(extents, MOST_NESTED);
         let is_kept = promise.is_kept(&entries);
@@ -74,7 +74,7 @@ impl Emit<'_> {
         self.checked(list, promise)
     }
 
-    /// `list` with [`REFUSED`] in the place of each entry that `promise` excludes.
+    /// Returns `list` with each entry that violates `promise` replaced by [`REFUSED`].
     fn checked(&mut self, list: Val, promise: Promise<'_>) -> One {
         let bound = |open: i64| {
             move |dim: &Dim| match dim {
@@ -99,7 +99,7 @@ impl Emit<'_> {
         self.choose(DType::I64, is_one, refused, list)
     }
 
-    /// The entries of a list of integers, or of one integer.
+    /// Returns the origins of the entries of a list of integers, or of one integer.
     fn entries(&self, list: ValueId, depth: usize) -> Vec<Entry> {
         if let Some(tensor) = self.known(list) {
             let numbers = indices(&tensor);
@@ -143,7 +143,7 @@ impl Emit<'_> {
     }
 }
 
-/// The extents of a shape all of which are known.
+/// Returns the extents of a fixed shape.
 fn fixed(dims: &[Dim]) -> Option<Vec<i64>> {
     dims.iter().map(|dim| dim.fixed()).collect()
 }

@@ -1,7 +1,7 @@
-//! The dtypes for which ONNX Runtime has kernels on processors.
+//! The dtypes for which ONNX Runtime has CPU kernels.
 //!
-//! The operator sets allow more dtypes than any runtime computes, and a model with a node for which there is no kernel is not
-//! loaded. `kernels.tsv` is measured: `lit_tests/tests/onnx_kernels.py` loads a model of each operator and dtype.
+//! The operator sets allow more dtypes than any runtime implements, and a model with an unimplemented node fails to
+//! load. `kernels.tsv` is measured: `lit_tests/tests/onnx_kernels.py` loads a model for each operator and dtype.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::types::DType;
 use rustc_hash::FxHashMap;
 
-/// A line for each operator and version from which on it has these kernels: its name, the version and the dtypes.
+/// One line for each operator and version with new kernels: name, version and dtypes.
 const TABLE: &str = include_str!("kernels.tsv");
 
-/// The versions of an operator, ascending, and the dtypes that have kernels from each on.
+/// The versions of an operator in ascending order, with the dtypes that have kernels from each version on.
 type Versions = Vec<(i64, Vec<DType>)>;
 
 static KERNELS: LazyLock<FxHashMap<&str, Versions>> = LazyLock::new(|| {
@@ -32,7 +32,8 @@ fn row(line: &str) -> Option<(&str, i64, Vec<DType>)> {
     Some((name, version.parse().ok()?, dtypes.collect::<Option<_>>()?))
 }
 
-/// Whether ONNX Runtime has a kernel for an operator in a version of the operator set; true for one that is not listed.
+/// Returns whether ONNX Runtime has a kernel for an operator in a version of the operator set; true for operators that
+/// are not listed.
 pub(super) fn has(name: &str, opset: i64, dtype: DType) -> bool {
     let Some(versions) = KERNELS.get(name) else {
         return true;
@@ -41,7 +42,7 @@ pub(super) fn has(name: &str, opset: i64, dtype: DType) -> bool {
     own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
 }
 
-/// The notes on forms of operators that are written although ONNX Runtime has no kernel for them.
+/// Returns notes on the used operator forms for which ONNX Runtime does not have a kernel.
 pub(super) fn notes(without_kernel: &BTreeSet<String>) -> Diagnostics {
     let mut notes = Diagnostics::new();
     for form in without_kernel {
@@ -53,7 +54,7 @@ pub(super) fn notes(without_kernel: &BTreeSet<String>) -> Diagnostics {
     notes
 }
 
-/// Whether the table has the operator.
+/// Returns whether the table has the operator.
 #[cfg(test)]
 pub(super) fn is_listed(name: &str) -> bool {
     KERNELS.contains_key(name)

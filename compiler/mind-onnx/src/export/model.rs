@@ -1,6 +1,6 @@
-//! The messages of a model. Each value gets a unique name.
+//! Encodes a model, with a unique name for each value.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::types::{Dim, TypeView};
 use prost::Message;
@@ -21,7 +21,7 @@ use crate::proto::{
 };
 use crate::tensor::{Constant, element_type};
 
-/// The first version of the format that has each version of the operator set.
+/// The first version of the format that supports each version of the operator set.
 const IR_VERSIONS: &[(i64, i64)] = &[
     (13, 7),
     (15, 8),
@@ -32,16 +32,16 @@ const IR_VERSIONS: &[(i64, i64)] = &[
     (25, 13),
 ];
 
-/// Elements of at least as many bytes stand in the file beside the model, where there is one.
+/// Minimum size in bytes of constants in the external file, if there is one.
 const EXTERNAL_BYTES: usize = 1 << 10;
 
-/// What places in that file are multiples of.
+/// Alignment of constants in the external file.
 const ALIGNMENT: usize = 64;
 
-/// The most bytes of a file of protobuf.
+/// Maximum size in bytes of a protobuf file.
 const MODEL_LIMIT: usize = i32::MAX as usize;
 
-/// The type of a value.
+/// Returns the message for the type of a value.
 pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
     let dims = ty.shape.iter().map(|&dim| DimensionProto {
         value: match dim {
@@ -62,7 +62,7 @@ pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
     }
 }
 
-/// The elements of a tensor.
+/// Returns the message for a tensor.
 fn stored(constant: Constant) -> TensorProto {
     TensorProto {
         dims: constant.shape.iter().map(|&extent| extent as i64).collect(),
@@ -72,11 +72,11 @@ fn stored(constant: Constant) -> TensorProto {
     }
 }
 
-/// The files of a model.
+/// Returns the files of a model.
 ///
 /// # Errors
 ///
-/// A model that is larger than a file of the format can be.
+/// If the model exceeds the size limit of the format.
 pub(super) fn assembled(
     e: Emit<'_>,
     graph: GraphDraft,
@@ -127,10 +127,12 @@ pub(super) fn assembled(
     let size = model.encoded_len();
     if size > MODEL_LIMIT {
         let message = format!(
-            "the model takes {size} bytes, and a file of ONNX holds {MODEL_LIMIT}; `--external-data` \
+            "the model has {size} bytes, expected at most {MODEL_LIMIT}, which a file of ONNX holds; `--external-data` \
              writes the weights to a file beside it"
         );
-        return Err(Diagnostic::error(Span::FILE, message).into());
+        return Err(Diagnostic::error(Span::FILE, message)
+            .code(Code(6004))
+            .into());
     }
     Ok(Exported {
         model: model.encode_to_vec(),
@@ -139,7 +141,7 @@ pub(super) fn assembled(
     })
 }
 
-/// The file beside the model.
+/// The external data file.
 struct Beside<'a> {
     file: &'a str,
     bytes: Vec<u8>,
@@ -170,12 +172,12 @@ impl Beside<'_> {
     }
 }
 
-/// Names, each given once.
+/// Assigns unique names.
 struct Names {
     wanted: Vec<String>,
     given: Vec<Option<String>>,
     taken: FxHashSet<String>,
-    /// The last number behind each name that was wanted again.
+    /// The last suffix of each name that was requested repeatedly.
     numbers: FxHashMap<String, usize>,
 }
 
@@ -189,7 +191,7 @@ impl Names {
         }
     }
 
-    /// The name of a value: what it should be called, with a number behind it if that is taken.
+    /// Returns the name of a value: the preferred one, with a numeric suffix if that is taken.
     fn of(&mut self, own: Val) -> &str {
         let at = own.index();
         if self.given[at].is_none() {
@@ -200,7 +202,7 @@ impl Names {
     }
 
     fn free(&mut self, at: usize) -> String {
-        // An empty name is an input that is left out.
+        // An empty name would denote an omitted input.
         let wanted = match &self.wanted[at][..] {
             "" => "v",
             wanted => wanted,
@@ -231,7 +233,7 @@ impl Names {
     }
 
     fn graph(&mut self, draft: GraphDraft) -> GraphProto {
-        // Inputs and outputs keep their names first.
+        // Inputs and outputs are named first, so that they keep their names.
         let inputs = draft.inputs.into_iter();
         let input = inputs.map(|(own, ty)| self.info(own, Some(ty))).collect();
         let outputs = draft.outputs.into_iter();

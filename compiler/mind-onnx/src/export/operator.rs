@@ -1,16 +1,16 @@
-//! The operators that are written: since when they are, and which dtypes they take.
+//! The ONNX operators in use: their first versions and supported dtypes.
 
 use super::kernels;
 use mind_ir::types::DType;
 use mind_ir::types::DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
-/// An operator of ONNX's own set, in the form that is written.
+/// An operator of ONNX's own domain, in the form that is exported.
 #[derive(Debug)]
 pub(super) struct Operator {
     pub name: &'static str,
-    /// The first version that has this form.
+    /// The first version with this form.
     since: i64,
-    /// The dtypes of the operands that it computes with, from a version on; ascending. Empty for all of them.
+    /// The supported operand dtypes from each version on, in ascending order. Empty if all are supported.
     dtypes: &'static [(i64, &'static [DType])],
 }
 
@@ -34,7 +34,7 @@ macro_rules! operators {
     ($($name:ident = $text:literal, $since:literal, $dtypes:expr;)*) => {
         $(pub(super) static $name: &Operator = &Operator { name: $text, since: $since, dtypes: $dtypes };)*
 
-        /// Every operator.
+        /// All operators.
         #[cfg(test)]
         static OPERATORS: &[&Operator] = &[$($name),*];
     };
@@ -155,24 +155,24 @@ operators! {
 }
 
 impl Operator {
-    /// Whether a version of the operator set has it in this form.
+    /// Returns whether a version of the operator set has this form.
     pub fn is_in(&self, opset: i64) -> bool {
         opset >= self.since
     }
 
-    /// The first version that has it in this form.
+    /// Returns the first version with this form.
     pub const fn since(&self) -> i64 {
         self.since
     }
 
-    /// Whether it takes operands of `dtype` in a version that has it.
+    /// Returns whether it accepts operands of `dtype` in a version that has it.
     pub fn takes(&self, dtype: DType, opset: i64) -> bool {
         let mut versions = self.dtypes.iter().rev();
         let own = versions.find(|(since, _)| *since <= opset);
         self.dtypes.is_empty() || own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
     }
 
-    /// The dtypes that it takes in a version, as messages list them.
+    /// Returns the supported dtypes in a version as text for a message.
     pub fn listed(&self, opset: i64) -> String {
         let taken = DType::ALL.iter().filter(|&&dtype| self.takes(dtype, opset));
         taken
@@ -181,13 +181,14 @@ impl Operator {
             .join(", ")
     }
 
-    /// Whether ONNX Runtime has a kernel for operands of `dtype`, which the operator takes.
+    /// Returns whether ONNX Runtime has a kernel for operands of a supported `dtype`.
     pub fn runs(&self, dtype: DType, opset: i64) -> bool {
         self.takes(dtype, opset) && kernels::has(self.name, opset, dtype)
     }
 
-    /// The dtype that operands of `dtype` are computed in: that or a wider one, in which an op that rounds once or wraps
-    /// has a result that becomes the same in `dtype`; one for which ONNX Runtime has a kernel, if there is one.
+    /// Returns the dtype in which operands of `dtype` are computed: `dtype` itself, or a wider one whose results
+    /// convert to the same values in `dtype`, because the op rounds once or wraps. Dtypes for which ONNX Runtime has a
+    /// kernel are preferred.
     pub fn carrier(&self, dtype: DType, opset: i64) -> Option<DType> {
         let wider = [F32, U8, I32, I64].into_iter();
         let wider =
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(POW.carrier(U32, 21), Some(I64));
         assert_eq!(POW.carrier(U64, 21), None);
         assert_eq!(REDUCE_MAX.carrier(DType::Bool, 13), Some(U8));
-        // These are in the operator set, and ONNX Runtime has no kernel for them.
+        // The operator set has these, but ONNX Runtime does not have kernels for them.
         assert_eq!(MAX.carrier(I16, 21), Some(I32));
         assert_eq!(ADD.carrier(BF16, 21), Some(F32));
         assert_eq!(REDUCE_SUM.carrier(U64, 21), Some(U64));
@@ -243,6 +244,6 @@ mod tests {
         }
     }
 
-    /// Operators that have graphs, or operands of one dtype each.
+    /// Operators with graph attributes, or with a fixed dtype for each operand.
     const NOT_LISTED: [&str; 4] = ["If", "Loop", "Scan", "NonMaxSuppression"];
 }

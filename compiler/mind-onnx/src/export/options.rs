@@ -1,21 +1,21 @@
-//! What a model is written as.
+//! Options of an export.
 
 use std::ops::RangeInclusive;
 
 use mind_diag::Diagnostics;
 
-/// The versions of ONNX's own operator set that models are written in.
+/// The supported versions of ONNX's own operator set.
 pub const OPSETS: RangeInclusive<i64> = 13..=26;
 
-/// The version that models are written in unless another one is asked for.
+/// The default version of the operator set.
 pub const DEFAULT_OPSET: i64 = 21;
 
-/// How a model is written.
+/// Options of an export.
 #[derive(Clone, Debug)]
 pub struct ExportOptions {
     /// The version of the operator set, one of [`OPSETS`].
     pub opset: i64,
-    /// The name of the file beside the model that holds the elements of large constants; `None` for the model's own.
+    /// The name of the external data file for large constants; `None` to store them in the model.
     pub data_file: Option<String>,
 }
 
@@ -28,13 +28,13 @@ impl Default for ExportOptions {
     }
 }
 
-/// The files that a model consists of.
+/// The files of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Exported {
     /// The model.
     pub model: Vec<u8>,
-    /// The external data, if a file for it was named.
+    /// The external data, if a file for it was given.
     pub data: Option<Vec<u8>>,
-    /// Nodes that ONNX Runtime has no kernel for, so that it does not load the model.
+    /// Notes on nodes without a kernel in ONNX Runtime, which therefore fails to load the model.
     pub notes: Diagnostics,
 }

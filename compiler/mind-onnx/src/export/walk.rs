@@ -1,4 +1,4 @@
-//! The walk over the ops of a module.
+//! Walks the ops of a module.
 
 use mind_convert::Refusal;
 use mind_core::ops::fused::Fused;
@@ -15,17 +15,17 @@ use super::emit::Emit;
 use super::model::type_proto;
 use super::rows::{self, Form};
 
-/// The most graphs inside of each other that readers of protobuf take.
+/// Maximum nesting depth of graphs that protobuf decoders accept.
 const DEPTH_LIMIT: usize = 24;
 
-/// Constants of more elements that are all equal are one number that is repeated.
+/// Splat constants with more elements than this are exported as a broadcast scalar.
 const WRITTEN_ELEMENTS: i64 = 1 << 10;
 
-/// Writes a module. Outputs without a name are `out0`, `out1` and so on.
+/// Exports a module. Unnamed outputs are called `out0`, `out1` and so on.
 ///
 /// # Errors
 ///
-/// E6003 for each op that cannot be written, with the reason.
+/// E6003 for each op that cannot be exported, with the reason.
 pub(super) fn module(e: &mut Emit<'_>) -> Result<GraphDraft, Diagnostics> {
     let g = e.g;
     let mut found = foreign(e);
@@ -37,7 +37,7 @@ pub(super) fn module(e: &mut Emit<'_>) -> Result<GraphDraft, Diagnostics> {
     for op in g.ops(g.body()).filter(|&op| g.is::<Input>(op)) {
         let value = g.result(op);
         let name = g.name(Input::from_id(op).name(g));
-        // Inputs of one name are given one array.
+        // Inputs with the same name are bound to the same array.
         if let Some(&own) = named.get(&(name, g.type_id(value))) {
             e.bind(value, own);
             continue;
@@ -84,13 +84,13 @@ fn refusal(name: &str, span: mind_diag::Span, why: &Refusal) -> Diagnostic {
 }
 
 impl<'g> Emit<'g> {
-    /// Writes the ops of a block that what it yields depends on; those that cannot be written are reported.
+    /// Exports the ops of a block that its results depend on, and reports those that cannot be exported.
     fn block(&mut self, block: BlockId, found: &mut Diagnostics) {
         for op in needed(self, block) {
             if let Err(why) = self.op(op, found) {
                 found.push(refusal(self.g.def(op).name, self.g.span(op), &why));
                 for value in self.g.results(op) {
-                    // What reads it is checked all the same.
+                    // A placeholder, so that the users of the value are still checked.
                     let own = self.fresh("refused");
                     self.bind(value, own);
                 }
@@ -132,7 +132,7 @@ impl<'g> Emit<'g> {
         Ok(())
     }
 
-    /// The constant that a value without elements is.
+    /// Returns an empty constant for a value without elements.
     fn without_elements(&mut self, value: ValueId) -> Val {
         let ty = self.g.ty(value);
         let shape = ty.static_shape().unwrap_or_default().into_iter();
@@ -140,13 +140,13 @@ impl<'g> Emit<'g> {
         self.tensor(&Tensor::new(shape, Buffer::zeros(ty.dtype, 0)))
     }
 
-    /// The values of the model that an op reads.
+    /// Returns the exported operands of an op.
     pub fn operands(&mut self, op: OpId) -> Vec<Val> {
         let operands = self.g.operands(op).iter();
         operands.map(|&value| self.value(value)).collect()
     }
 
-    /// A constant that is one number everywhere, if it is large or its extents are not known.
+    /// Returns a splat constant as a broadcast scalar, if it is large or has unknown extents.
     fn repeated(&mut self, value: ValueId) -> Result<Option<Val>, Refusal> {
         let ty: TypeView<'_> = self.g.ty(value);
         if ty.count().is_some_and(|count| count <= WRITTEN_ELEMENTS) {
@@ -159,7 +159,7 @@ impl<'g> Emit<'g> {
         self.expand(ty.dtype, own, ty.shape).map(Some)
     }
 
-    /// Writes the ops of a closed region in this graph, where `arguments` stand for its arguments; what it yields.
+    /// Inlines a closed region with the given arguments and returns the values that it yields.
     pub fn inlined(
         &mut self,
         block: BlockId,
@@ -187,7 +187,7 @@ impl<'g> Emit<'g> {
     }
 }
 
-/// An error for each kind of op that is of another dialect than core.
+/// Returns an error for each kind of op outside of the core dialect.
 fn foreign(e: &Emit<'_>) -> Diagnostics {
     let g = e.g;
     let (mut found, mut names) = (Diagnostics::new(), FxHashSet::default());
@@ -203,20 +203,20 @@ fn foreign(e: &Emit<'_>) -> Diagnostics {
     found
 }
 
-/// Whether all results of an op are known to have no elements, so that nothing is computed.
+/// Returns whether all results of an op are known to have no elements, so that it need not be computed.
 fn is_empty(e: &Emit<'_>, op: OpId) -> bool {
     let mut results = e.g.results(op).into_iter();
     let has_none = |value| e.g.ty(value).count() == Some(0);
     results.len() > 0 && results.all(has_none)
 }
 
-/// What a block yields.
+/// Returns the values that a block yields.
 fn yields<'g>(e: &Emit<'g>, block: BlockId) -> &'g [ValueId] {
     let end = e.g.terminator(block);
     end.map_or(&[], |end| e.g.operands(end))
 }
 
-/// The ops of a block that what it yields depends on, in order.
+/// Returns the ops of a block that its results depend on, in order.
 fn needed(e: &Emit<'_>, block: BlockId) -> Vec<OpId> {
     let g = e.g;
     let mut read: FxHashSet<ValueId> = yields(e, block).iter().copied().collect();

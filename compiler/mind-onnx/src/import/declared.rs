@@ -1,4 +1,4 @@
-//! Types that a graph declares of its values, compared with those that follow from its nodes.
+//! Compares the types that a graph declares with the inferred ones.
 
 use mind_ir::graph::Graph;
 use mind_ir::types::{DType, Dim};
@@ -11,8 +11,8 @@ use crate::proto::{DimensionProto, GraphProto, TensorTypeProto, ValueInfoProto, 
 use crate::tensor::dtype;
 
 impl Importer<'_> {
-    /// Warns of values whose declared type contradicts the inferred one. Runtimes use the inferred type, and so does the
-    /// import, because declarations are often left over from before a model was changed.
+    /// Warns about values whose declared type contradicts the inferred one. Like runtimes, the import uses the inferred
+    /// type, because declarations are often stale after a model was changed.
     pub(super) fn check_declared(&mut self, graph: &GraphProto, scope: &Scope<'_>, g: &Graph) {
         let outputs = graph.output.iter().map(|own| ("output", own));
         let inner = graph.value_info.iter().map(|own| ("value", own));
@@ -37,7 +37,7 @@ fn declared(info: &ValueInfoProto) -> Option<&TensorTypeProto> {
     info.r#type.as_ref()?.tensor_type.as_ref()
 }
 
-/// Whether no tensor has both types.
+/// Returns whether the two types are incompatible.
 fn contradicts(declared: &TensorTypeProto, value: &Value, g: &Graph) -> bool {
     let (found, dims): (DType, Vec<Option<i64>>) = match value {
         Value::Op(value) => {

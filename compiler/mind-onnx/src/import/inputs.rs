@@ -1,4 +1,4 @@
-//! The inputs of a model: tensors that a run gives, and those that are constants.
+//! Imports the inputs of a model, some of which are bound to constants.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::proto::{DimensionProto, GraphProto, TensorTypeProto, ValueInfoProto, 
 use crate::tensor::{Constant, dtype};
 
 impl Importer<'_> {
-    /// Defines the inputs of the model that are no initialisers.
+    /// Defines the inputs of the model, except those with an initialiser.
     pub(super) fn inputs<'n>(
         &mut self,
         graph: &'n GraphProto,
@@ -27,7 +27,7 @@ impl Importer<'_> {
         self.symbols = DimSymbols::of(names(graph));
         for input in &graph.input {
             if scope.value(&input.name).is_some() {
-                // Files of IR version 3 list initialisers as inputs.
+                // Files of IR version 3 list initialisers among the inputs.
                 continue;
             }
             let value = match self.options.bound.get(&input.name) {
@@ -47,7 +47,7 @@ impl Importer<'_> {
         self.check_bound(graph);
     }
 
-    /// Reports the extents that were given for dimensions that no input has.
+    /// Reports given extents of dimensions that no input has.
     fn check_dims(&mut self) {
         let open = match &self.open[..] {
             [] => "its inputs have no open dimension".to_owned(),
@@ -60,7 +60,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Reports the constants that were given for inputs that the model has not.
+    /// Reports given constants for inputs that the model does not have.
     fn check_bound(&mut self, graph: &GraphProto) {
         let inputs: Vec<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
         let given = self.options.bound.keys().map(|name| &name[..]);
@@ -71,7 +71,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The extent of an open dimension as the arrays that inputs are given have it: that of the first input with it.
+    /// Returns the extent of a symbolic dimension in the array bound to the first input that has it.
     fn array_extent(
         &mut self,
         info: &ValueInfoProto,
@@ -85,14 +85,14 @@ impl Importer<'_> {
         let shape = self.options.shapes.get(&info.name);
         let extent = shape.filter(|shape| shape.len() == rank)?[axis] as i64;
         if extent == 0 {
-            // Declared extents are positive; a run may have none.
+            // Declared extents are positive, but an array at run time may be empty.
             return None;
         }
         self.closed.insert(symbol.to_owned(), extent);
         Some(extent)
     }
 
-    /// A tensor that a run gives.
+    /// Appends an input.
     fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refusal> {
         let ty = tensor_type(info)?;
         let dtype = dtype(i64::from(ty.elem_type))?;
@@ -111,7 +111,7 @@ impl Importer<'_> {
                 Some(dimension::Value::DimParam(name)) if is_name(name) => {
                     (name, self.symbols.symbol(name))
                 }
-                // No name: the dimension gets one, so that it can be bound.
+                // An unnamed dimension gets a name, so that its extent can be given.
                 Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => {
                     (&own, self.symbols.unnamed(&own))
                 }
@@ -139,7 +139,7 @@ impl Importer<'_> {
     }
 }
 
-/// The type of an input as the model writes it.
+/// Returns the declared tensor type of an input.
 fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
     let Some(ty) = info.r#type.as_ref() else {
         return Err(Refusal::missing("type"));
@@ -157,7 +157,7 @@ fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
     })
 }
 
-/// A declared type as messages show it, for example "f32[2, n]".
+/// Returns a declared type for messages, for example "f32[2, n]".
 pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     let dtype = dtype(i64::from(ty.elem_type));
     let dtype = dtype.map_or_else(|_| ty.elem_type.to_string(), |own| own.to_string());
@@ -174,7 +174,8 @@ pub(super) fn type_text(ty: &TensorTypeProto) -> String {
     format!("{dtype}[{}]", dims.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the constant of an input that an array is bound to.
+/// Returns an array as the constant of an input, after checking its dtype and shape. The bits of `bf16` may be given as
+/// `u16`.
 fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = tensor_type(info)?;
     let extent = |dim: &DimensionProto| match &dim.value {
@@ -188,7 +189,7 @@ fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> 
     Ok(Constant::of(&own))
 }
 
-/// The names of the dimensions of all inputs.
+/// Returns the names of the dimensions of all inputs.
 fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     let types = graph.input.iter().filter_map(|own| own.r#type.as_ref());
     let shapes = types.filter_map(|own| own.tensor_type.as_ref()?.shape.as_ref());
@@ -199,7 +200,7 @@ fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Whether a model gives a dimension a name.
+/// Returns whether the name of a dimension is one that the model chose.
 fn is_name(name: &str) -> bool {
     name.chars().any(char::is_alphanumeric)
 }

@@ -1,8 +1,8 @@
-//! Nodes that are imported inside of the branches of a choice.
+//! Imports nodes into the branches of a conditional.
 //!
-//! The branches of an `If` of ONNX may yield tensors of different rank, for example one that squeezes a dimension and one
-//! that keeps it; an `If` of core yields one type. What depends on such a choice is imported in each of its branches, where
-//! the rank is known.
+//! The branches of an ONNX `If` may yield tensors of different rank, for example one that squeezes a dimension and one
+//! that keeps it, but an `If` of core yields one type. Nodes that depend on such a conditional are imported once in
+//! each branch, where the rank is known.
 
 use mind_convert::Refusal;
 use mind_diag::Code;
@@ -14,13 +14,13 @@ use super::{Importer, Opsets};
 use crate::operators;
 use crate::proto::{AttributeProto, GraphProto, NodeProto, ValueInfoProto};
 
-/// The most choices inside of each other whose branches are continued, each of which doubles the work.
+/// Maximum nesting depth of conditionals whose branches are extended, because each doubles the work.
 const MOST_CONTINUED: usize = 6;
 
-/// A choice whose branches yield different types, and the nodes that depend on it.
+/// A conditional whose branches yield different types, and the nodes that depend on it.
 pub(super) struct Later<'n> {
     pub choice: &'n NodeProto,
-    /// Why the choice is not imported as it is.
+    /// Why the conditional cannot be imported unchanged.
     pub refusal: Refusal,
     names: FxHashSet<&'n str>,
     nodes: Vec<&'n NodeProto>,
@@ -36,20 +36,20 @@ impl<'n> Later<'n> {
         }
     }
 
-    /// Whether a node depends on the choice.
+    /// Returns whether a node depends on the conditional.
     pub fn is_read_by(&self, node: &NodeProto) -> bool {
         read_names(node)
             .iter()
             .any(|name| self.names.contains(name))
     }
 
-    /// Adds a node that depends on the choice, or another such choice.
+    /// Adds a node that depends on the conditional, or another conditional of this kind.
     pub fn push(&mut self, node: &'n NodeProto) {
         self.names.extend(node.output.iter().map(|name| &name[..]));
         self.nodes.push(node);
     }
 
-    /// The choice with all that depends on it in both of its branches, which yield `wanted`.
+    /// Returns the conditional with all dependent nodes moved into both branches, which yield `wanted`.
     fn continued(&self, wanted: &[&str]) -> NodeProto {
         let attributes = self.choice.attribute.iter();
         let attributes = attributes.map(|own| AttributeProto {
@@ -63,7 +63,7 @@ impl<'n> Later<'n> {
         }
     }
 
-    /// A branch, continued by the nodes that depend on the choice.
+    /// Returns a branch extended by the nodes that depend on the conditional.
     fn longer(&self, branch: &GraphProto, wanted: &[&str]) -> GraphProto {
         let results = branch.output.iter().zip(&self.choice.output);
         let copies = results.map(|(inner, outer)| NodeProto {
@@ -86,19 +86,20 @@ impl<'n> Later<'n> {
     }
 }
 
-/// Whether a node is refused because the branches of a choice yield different types.
+/// Returns whether a node was refused because the branches of a conditional yield different types.
 pub(super) fn differs_in_branches(node: &NodeProto, refusal: &Refusal) -> bool {
     let is_choice = node.op_type == "If" && operators::domain(&node.domain).is_empty();
     is_choice && refusal.code() == Code(2001)
 }
 
 impl Importer<'_> {
-    /// Imports a choice together with the nodes that depend on it, and defines those of `outputs` that they compute.
+    /// Imports a conditional together with the nodes that depend on it, and defines those of `outputs` that they
+    /// compute.
     ///
     /// # Errors
     ///
-    /// The refusal of the choice, if outputs are its own results or too many choices are inside of each other; those of
-    /// branches that yield different types all the same.
+    /// The refusal of the conditional, if only its own results are outputs or the nesting is too deep, and the refusal
+    /// of the extended one if its branches still yield different types.
     pub(super) fn in_branches<'n>(
         &mut self,
         later: &Later<'_>,

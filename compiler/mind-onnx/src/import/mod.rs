@@ -1,8 +1,8 @@
-//! From the graph of a model to a module of core.
+//! Imports the graph of a model to a module of core.
 //!
-//! Nodes come in the order of their dependencies, and only those that an output depends on. Each is imported by the row
-//! of its operator; one whose inputs are all known and small is computed at once, which folds the arithmetic that
-//! models do with shapes. What cannot be imported is gathered, so that one run names all of it.
+//! Nodes are imported in topological order, and only those that an output depends on. Each is imported by the row of
+//! its operator. A node with small known inputs is folded, which evaluates the shape arithmetic of a model. Everything
+//! that cannot be imported is collected, so that one run reports all of it.
 
 mod declared;
 pub(crate) mod emit;
@@ -35,38 +35,38 @@ use node::Node;
 use scope::{Named, Scope, ordered};
 use value::Value;
 
-/// The most functions and graphs inside of each other.
+/// Maximum nesting depth of functions and graphs.
 const DEPTH_LIMIT: usize = 64;
 
-/// What an import knows of its model.
+/// State of an import.
 pub(crate) struct Importer<'m> {
     functions: FxHashMap<(&'m str, &'m str), &'m FunctionProto>,
     pub options: &'m ImportOptions,
     symbols: DimSymbols,
-    /// The dimensions that inputs of the model have and that may be given, by their names.
+    /// The names of the input dimensions whose extents may be given.
     open: Vec<String>,
-    /// Those that were given.
+    /// The names whose extents were given and used.
     used: FxHashSet<&'m str>,
-    /// The extents of those that arrays closed.
+    /// The extents of dimensions that bound arrays determine.
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
-    /// Nesting depth of choices whose dependent nodes are imported in their branches.
+    /// Nesting depth of conditionals whose dependent nodes are imported in their branches.
     continued: usize,
-    /// How many loops around a node are imported twice.
+    /// The number of enclosing loops that are imported twice.
     pub tried_loops: usize,
-    /// How often loops were imported again with open extents.
+    /// The number of loops that were imported again with unknown extents.
     pub reopened_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
 pub(crate) type Opsets<'m> = FxHashMap<&'m str, i64>;
 
-/// The module that a model is.
+/// Imports a model.
 ///
 /// # Errors
 ///
-/// Everything of the model that cannot be imported.
+/// Everything in the model that cannot be imported.
 pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let mut importer = Importer {
         functions: model
@@ -101,7 +101,7 @@ fn opsets(imports: &[crate::proto::OperatorSetIdProto]) -> Opsets<'_> {
         .collect()
 }
 
-/// A node, its row and where it stands.
+/// A node, the row of its operator, and the context that it is in.
 struct Place<'a> {
     row: &'static Operator,
     node: &'a NodeProto,
@@ -111,7 +111,7 @@ struct Place<'a> {
 }
 
 impl<'m> Importer<'m> {
-    /// Reports a part of the model that is not a node.
+    /// Reports an error outside of the nodes.
     fn refuse(&mut self, refusal: Refusal) {
         self.report.model(Span::FILE, refusal);
     }
@@ -160,7 +160,7 @@ impl<'m> Importer<'m> {
         }
     }
 
-    /// Imports a graph inside of a node; its outputs, or `None` if what makes one was refused.
+    /// Imports a nested graph and returns its outputs; `None` if a node that they depend on was refused.
     fn graph<'n>(
         &mut self,
         graph: &'n GraphProto,
@@ -176,7 +176,7 @@ impl<'m> Importer<'m> {
         found
     }
 
-    /// Imports the nodes that `outputs` depend on; the outputs, or `None` if what makes one was refused.
+    /// Imports the nodes that `outputs` depend on and returns the outputs; `None` if one of these nodes was refused.
     fn nodes<'n>(
         &mut self,
         nodes: &'n [NodeProto],
@@ -265,7 +265,7 @@ impl<'m> Importer<'m> {
         let function = self.functions.get(&(&node.domain[..], &node.op_type[..]));
         let row = match (row, function) {
             (Some(row), _) if row.is_own() => row,
-            // A model that brings a body means that body.
+            // A function of the model takes precedence over the operator of its name.
             (_, Some(&function)) => return self.function(function, node, inputs, e),
             (Some(row), None) => row,
             (None, None) => {
@@ -295,7 +295,7 @@ impl<'m> Importer<'m> {
         self.imported(&at, &inputs, e)
     }
 
-    /// Appends what a node is in core.
+    /// Imports a node by the row of its operator.
     fn imported(
         &mut self,
         at: &Place<'_>,
@@ -329,12 +329,12 @@ impl<'m> Importer<'m> {
     }
 }
 
-/// The version of the operator set that a domain has.
+/// Returns the version of the operator set of a domain.
 fn version(opsets: &Opsets<'_>, domain: &str) -> Option<i64> {
     opsets.get(operators::domain(domain)).copied()
 }
 
-/// Where a refused node is, with the types of its inputs.
+/// Returns the position of a refused node and the types of its inputs.
 fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
     const SHOWN: usize = 8;
     let inputs = node.input.iter().filter(|name| !name.is_empty());
@@ -349,7 +349,7 @@ fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> 
     }
 }
 
-/// A node as diagnostics name it: by its name, else by its first output.
+/// Returns the name of a node in diagnostics: its own, or that of its first output.
 fn label(node: &NodeProto) -> String {
     let first = node.output.first();
     match (&node.name[..], first) {

@@ -1,4 +1,4 @@
-//! A node as its operator's importer sees it: inputs, attributes and where its ops go.
+//! A node as seen by the importer of its operator: inputs, attributes and insertion point.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -26,18 +26,18 @@ pub(crate) struct Node<'a, 'g, 'm> {
     pub opset: i64,
     /// The versions of all operator sets.
     pub opsets: &'a Opsets<'a>,
-    /// The names of the graph that it stands in.
+    /// The names in the enclosing graph.
     pub scope: &'a Scope<'a>,
-    /// Its inputs; `None` for one that is left out.
+    /// Its inputs; `None` for omitted ones.
     pub inputs: &'a [Option<Value>],
     pub e: Emit<'g>,
     pub importer: &'a mut Importer<'m>,
-    /// The attributes that were asked for.
+    /// The attributes that were read.
     pub asked: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> Node<'a, '_, '_> {
-    /// Input `at` as messages name it, for example ``input 1 (`scales`)``.
+    /// Returns the name of input `at` in messages, for example ``input 1 (`scales`)``.
     pub fn operand(&self, at: usize) -> String {
         match self.proto.input.get(at) {
             Some(name) if !name.is_empty() => format!("input {at} (`{name}`)"),
@@ -45,32 +45,32 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// Input `at`, if it is given.
+    /// Returns input `at`, if it is given.
     pub fn given(&self, at: usize) -> Option<&'a Value> {
         self.inputs.get(at)?.as_ref()
     }
 
-    /// Input `at` as a value of the module, if it is given.
+    /// Returns input `at` as a value of the module, if it is given.
     pub fn optional(&mut self, at: usize) -> Result<Option<ValueId>, Refusal> {
         let given = self.given(at);
         given.map(|value| self.e.value(value)).transpose()
     }
 
-    /// Input `at` as a value of the module.
+    /// Returns input `at` as a value of the module.
     ///
     /// # Errors
     ///
-    /// An input that is left out.
+    /// If the input is omitted.
     pub fn input(&mut self, at: usize) -> One {
         let value = self.optional(at)?;
         value.ok_or_else(|| Refusal::missing(self.operand(at)))
     }
 
-    /// All inputs as values of the module.
+    /// Returns all inputs as values of the module.
     ///
     /// # Errors
     ///
-    /// An input that is left out, or none at all.
+    /// If an input is omitted, or if there are none.
     pub fn all(&mut self) -> Result<Vec<ValueId>, Refusal> {
         if self.inputs.is_empty() {
             return Err(Refusal::operands(0, "1 or more"));
@@ -78,11 +78,11 @@ impl<'a> Node<'a, '_, '_> {
         (0..self.inputs.len()).map(|at| self.input(at)).collect()
     }
 
-    /// The elements of input `at`, if it is given.
+    /// Returns the known elements of input `at`, if it is given.
     ///
     /// # Errors
     ///
-    /// One that only a run knows.
+    /// If the elements are data-dependent.
     pub fn known(&self, at: usize) -> Result<Option<Rc<Constant>>, Refusal> {
         match self.given(at) {
             None => Ok(None),
@@ -107,20 +107,20 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// The integers in input `at`, if it is given.
+    /// Returns the known integers in input `at`, if it is given.
     ///
     /// # Errors
     ///
-    /// Those that only a run knows.
+    /// If they are data-dependent.
     pub fn ints_in(&self, at: usize) -> Result<Option<Vec<i64>>, Refusal> {
         Ok(self.known(at)?.map(|constant| integers(&constant)))
     }
 
-    /// The one integer in input `at`, if it is given.
+    /// Returns the single known integer in input `at`, if it is given.
     ///
     /// # Errors
     ///
-    /// One that only a run knows, another number of elements.
+    /// If it is data-dependent, or if there is another number of elements.
     pub fn one_int(&self, at: usize) -> Result<Option<i64>, Refusal> {
         match self.ints_in(at)?.as_deref() {
             None => Ok(None),
@@ -137,11 +137,11 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// The numbers in input `at`, if it is given.
+    /// Returns the known numbers in input `at`, if it is given.
     ///
     /// # Errors
     ///
-    /// Those that only a run knows.
+    /// If they are data-dependent.
     pub fn floats_in(&self, at: usize) -> Result<Option<Vec<f64>>, Refusal> {
         let known = self.known(at)?;
         Ok(known.map(|constant| {
@@ -150,11 +150,11 @@ impl<'a> Node<'a, '_, '_> {
         }))
     }
 
-    /// The extents in input `at`.
+    /// Returns the extents in input `at`.
     ///
     /// # Errors
     ///
-    /// Those that are no extents of values.
+    /// If the elements cannot be extents.
     pub fn dims_in(&self, at: usize) -> Result<Vec<Dim>, Refusal> {
         match self.given(at) {
             Some(Value::Extents(extents)) => {
@@ -178,7 +178,7 @@ impl<'a> Node<'a, '_, '_> {
         let Some(found) = attributes.find(|own| own.name == name) else {
             return Ok(None);
         };
-        // Files of IR version 1 and 2 may leave the type out.
+        // Files of IR version 1 and 2 may omit the type.
         if found.r#type() == kind || found.r#type() == AttributeType::Undefined {
             return Ok(Some(found));
         }
@@ -186,21 +186,21 @@ impl<'a> Node<'a, '_, '_> {
         Err(Refusal::value(name, own, format_args!("type {kind:?}")))
     }
 
-    /// An attribute that is an integer.
+    /// Returns an integer attribute.
     pub fn int(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         Ok(self.attribute(name, AttributeType::Int)?.map(|own| own.i))
     }
 
-    /// An attribute that is true if it is not 0.
+    /// Returns an attribute that is a flag, true if it is not 0.
     pub fn flag(&self, name: &'static str) -> Result<bool, Refusal> {
         Ok(self.int(name)?.unwrap_or(0) != 0)
     }
 
-    /// An attribute that is a positive integer.
+    /// Returns a positive integer attribute.
     ///
     /// # Errors
     ///
-    /// One that is left out or not positive.
+    /// If it is missing or not positive.
     pub fn positive(&self, name: &'static str) -> Result<i64, Refusal> {
         match self.int(name)? {
             Some(own @ 1..) => Ok(own),
@@ -209,29 +209,29 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// An attribute that is a number.
+    /// Returns a float attribute.
     pub fn float(&self, name: &'static str) -> Result<Option<f64>, Refusal> {
         let found = self.attribute(name, AttributeType::Float)?;
         Ok(found.map(|own| f64::from(own.f)))
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     pub fn ints(&self, name: &'static str) -> Result<Option<&'a [i64]>, Refusal> {
         let found = self.attribute(name, AttributeType::Ints)?;
         Ok(found.map(|own| &own.ints[..]))
     }
 
-    /// An attribute that is a list of numbers.
+    /// Returns an attribute that is a list of numbers.
     pub fn floats(&self, name: &'static str) -> Result<Option<&'a [f32]>, Refusal> {
         let found = self.attribute(name, AttributeType::Floats)?;
         Ok(found.map(|own| &own.floats[..]))
     }
 
-    /// An attribute that is a word.
+    /// Returns a string attribute.
     ///
     /// # Errors
     ///
-    /// One that is not UTF-8.
+    /// If it is not UTF-8.
     pub fn word(&self, name: &'static str) -> Result<Option<&'a str>, Refusal> {
         let Some(found) = self.attribute(name, AttributeType::String)? else {
             return Ok(None);
@@ -241,11 +241,11 @@ impl<'a> Node<'a, '_, '_> {
             .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
-    /// An attribute that is a list of words.
+    /// Returns an attribute that is a list of strings.
     ///
     /// # Errors
     ///
-    /// One that is not UTF-8.
+    /// If one of them is not UTF-8.
     pub fn words(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Refusal> {
         let Some(found) = self.attribute(name, AttributeType::Strings)? else {
             return Ok(None);
@@ -257,7 +257,7 @@ impl<'a> Node<'a, '_, '_> {
             .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
-    /// An attribute that is a tensor.
+    /// Returns a tensor attribute.
     pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refusal> {
         let found = self.attribute(name, AttributeType::Tensor)?;
         let tensor = found.and_then(|own| own.t.as_ref());
@@ -265,23 +265,23 @@ impl<'a> Node<'a, '_, '_> {
         tensor.map(|own| tensor::constant(own, files)).transpose()
     }
 
-    /// An attribute that is a graph, if it is given.
+    /// Returns a graph attribute, if it is given.
     pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refusal> {
         let found = self.attribute(name, AttributeType::Graph)?;
         Ok(found.and_then(|own| own.g.as_ref()))
     }
 
-    /// An attribute that is a graph.
+    /// Returns a graph attribute.
     ///
     /// # Errors
     ///
-    /// One that is left out.
+    /// If it is missing.
     pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refusal> {
         let graph = self.optional_graph(name)?;
         graph.ok_or_else(|| Refusal::missing(name))
     }
 
-    /// Warns of the node, which is imported all the same.
+    /// Reports a warning about the node, which is still imported.
     pub fn warn(&mut self, reason: impl fmt::Display) {
         let operator = qualified(&self.proto.domain, &self.proto.op_type);
         let (opset, node) = (self.opset, super::label(self.proto));
@@ -293,11 +293,11 @@ impl<'a> Node<'a, '_, '_> {
         self.importer.report.warning(warning);
     }
 
-    /// Refuses flags of `names` that are set, because their meaning is not supported.
+    /// Checks that the flags `names` are 0, because their effect is not supported.
     ///
     /// # Errors
     ///
-    /// E4108 for the first one that is not 0.
+    /// E4108 for the first flag that is not 0.
     pub fn unset(&self, names: &[&'static str], help: &str) -> Result<(), Refusal> {
         for &name in names {
             if let Some(found) = self.int(name)?.filter(|own| *own != 0) {
@@ -307,11 +307,11 @@ impl<'a> Node<'a, '_, '_> {
         Ok(())
     }
 
-    /// Refuses input `at` where it is given, because its meaning is not supported.
+    /// Checks that input `at` is omitted, because its effect is not supported.
     ///
     /// # Errors
     ///
-    /// E4108 for an input that is not left out.
+    /// E4108 if the input is given.
     pub fn left_out(&self, at: usize, help: &str) -> Result<(), Refusal> {
         match self.given(at) {
             None => Ok(()),
@@ -319,19 +319,19 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// Says that an attribute means nothing to what is imported.
+    /// Marks an attribute as read, because it does not affect the import.
     pub fn ignore(&self, name: &'static str) {
         self.asked.borrow_mut().push(name);
     }
 
-    /// The first attribute that nothing asked for.
+    /// Returns the first attribute that was not read.
     pub fn unknown_attribute(&self) -> Option<&'a str> {
         let asked = self.asked.borrow();
         let mut names = self.proto.attribute.iter().map(|own| &own.name[..]);
         names.find(|name| !asked.contains(name))
     }
 
-    /// The list that is attribute `name` before opset `since`, and input `at` from then on.
+    /// Returns a list that is the attribute `name` before opset `since`, and the input `at` from then on.
     pub fn ints_since(
         &self,
         since: i64,
@@ -345,7 +345,7 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 
-    /// A scalar function of all inputs.
+    /// Applies a scalar function to all inputs.
     pub fn apply(&mut self, function: ScalarFn) -> One {
         let mut operands = Vec::with_capacity(function.arity());
         for at in 0..function.arity() {
@@ -355,7 +355,7 @@ impl<'a> Node<'a, '_, '_> {
     }
 }
 
-/// The elements of a constant as integers.
+/// Returns the elements of a constant as integers.
 pub(crate) fn integers(constant: &Constant) -> Vec<i64> {
     let wide: Tensor = converted(&constant.tensor(), DType::I64);
     wide.elements::<i64>().to_vec()

@@ -1,31 +1,31 @@
-//! Ranks that a graph declares of its values, for operators whose result has a rank that depends on run-time extents.
+//! Declared ranks of values, for operators whose result has a data-dependent rank.
 //!
-//! A declaration is carried backwards through operators that keep ranks, because exporters often declare only the
+//! Declarations are propagated backwards through operators that keep ranks, because exporters often declare only the
 //! outputs of a graph.
 
 use super::scope::Scope;
 use crate::operators;
 use crate::proto::{NodeProto, ValueInfoProto};
 
-/// How the rank of the first result of an operator follows from its inputs.
+/// The rank of an operator's first result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RankRule {
-    /// It is the rank of the first input.
+    /// The rank of the first input.
     First,
-    /// It is the highest rank of the inputs, which are broadcast to one shape.
+    /// The highest rank of the inputs, which are broadcast to one shape.
     Broadcast,
     /// Any other rule.
     Other,
 }
 
-/// The rank that `info` declares, if it does.
+/// Returns the rank that `info` declares, if there is one.
 pub(crate) fn declared_rank(info: &ValueInfoProto) -> Option<usize> {
     let ty = info.r#type.as_ref()?.tensor_type.as_ref()?;
     Some(ty.shape.as_ref()?.dim.len())
 }
 
 impl<'n> Scope<'n> {
-    /// Records the ranks that a graph or function declares of its values.
+    /// Records the ranks that a graph or function declares.
     pub(super) fn declare_ranks(&mut self, infos: impl Iterator<Item = &'n ValueInfoProto>) {
         for info in infos {
             if let Some(rank) = declared_rank(info) {
@@ -34,7 +34,7 @@ impl<'n> Scope<'n> {
         }
     }
 
-    /// Carries declared ranks from results to inputs. `order` has each node after those that it depends on.
+    /// Propagates declared ranks from results to inputs. `order` is topological.
     pub(super) fn carry_ranks_back(&mut self, order: &[&'n NodeProto]) {
         for node in order.iter().rev() {
             let Some(rank) = node.output.first().and_then(|own| self.rank(own)) else {
@@ -53,7 +53,7 @@ impl<'n> Scope<'n> {
         }
     }
 
-    /// The input that must have the rank of the result, because each other one is declared with a lower rank.
+    /// Returns the input that must have the rank of the result, because all others are declared with lower ranks.
     fn widest_input(&self, node: &'n NodeProto, rank: usize) -> Option<&'n String> {
         let is_lower = |name: &&String| self.rank(name).is_some_and(|own| own < rank);
         let mut others = node.input.iter().filter(|name| !is_lower(name));

@@ -1,4 +1,4 @@
-//! The names of a graph, and what order its nodes come in.
+//! Names of a graph, and the topological order of its nodes.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -6,26 +6,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::value::Value;
 use crate::proto::{GraphProto, NodeProto};
 
-/// What the names of a graph stand for.
+/// The values of the names of a graph.
 #[derive(Default)]
 pub(crate) struct Scope<'m> {
     values: FxHashMap<&'m str, Value>,
-    /// The names that stand for nothing because what makes them was refused.
+    /// The names without a value because their node was refused.
     refused: FxHashSet<&'m str>,
     left_out: FxHashSet<&'m str>,
     /// The declared ranks of values.
     ranks: FxHashMap<&'m str, usize>,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 pub(crate) enum Named {
     /// A value.
     Value(Value),
-    /// An input that a call leaves out.
+    /// An input that a call omits.
     LeftOut,
-    /// A value that a refused node would have made.
+    /// A result of a refused node.
     Refused,
-    /// Nothing.
+    /// Undefined.
     Nothing,
 }
 
@@ -46,7 +46,7 @@ impl<'m> Scope<'m> {
         self.ranks.insert(name, rank);
     }
 
-    /// The declared rank of `name`, or that of the constant that it is.
+    /// Returns the declared rank of `name`, or the rank of its constant.
     pub fn rank(&self, name: &str) -> Option<usize> {
         let declared = self.ranks.get(name).copied();
         declared.or_else(|| match self.values.get(name)? {
@@ -64,13 +64,13 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The value of `name`, if it has one.
+    /// Returns the value of `name`, if it has one.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
 }
 
-/// The names that a node reads: its inputs, and what its graphs read from outside of them.
+/// Returns the names that a node reads: its inputs, and the outer names that its graphs capture.
 pub(crate) fn read_names<'m>(node: &'m NodeProto) -> IndexSet<&'m str> {
     let inputs = node.input.iter().map(|name| &name[..]);
     let mut names: IndexSet<&'m str> = inputs.filter(|name| !name.is_empty()).collect();
@@ -80,7 +80,7 @@ pub(crate) fn read_names<'m>(node: &'m NodeProto) -> IndexSet<&'m str> {
     names
 }
 
-/// The names that a graph reads from outside of it.
+/// Returns the outer names that a graph captures.
 pub(crate) fn outer_names(graph: &GraphProto) -> IndexSet<&str> {
     let mut own: FxHashSet<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
     own.extend(graph.initializer.iter().map(|tensor| &tensor.name[..]));
@@ -96,11 +96,11 @@ pub(crate) fn outer_names(graph: &GraphProto) -> IndexSet<&str> {
     read.filter(|name| !own.contains(name)).collect()
 }
 
-/// The nodes that `outputs` depend on, each after those that it depends on; apart from that in the order of the file.
+/// Returns the nodes that `outputs` depend on in topological order, which is the order of the file where possible.
 ///
 /// # Errors
 ///
-/// The first node that depends on itself.
+/// The first node on a cycle.
 pub(crate) fn ordered<'m>(
     nodes: &'m [NodeProto],
     outputs: impl Iterator<Item = &'m str>,
@@ -127,7 +127,7 @@ pub(crate) fn ordered<'m>(
             open.extend(&needs[at]);
         }
     }
-    // Depth first, without recursion: a chain of nodes may be too long for the stack of a thread.
+    // The depth-first search is iterative, because a long chain of nodes would overflow the stack.
     let mut state = vec![State::Open; nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     let mut path: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the names of a graph stand for.
+//! Values of the names in a graph.
 
 use std::rc::Rc;
 
@@ -8,19 +8,19 @@ use mind_ir::types::{DType, Dim};
 
 use crate::tensor::Constant;
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// A value of the module.
     Op(ValueId),
-    /// Elements that are known.
+    /// A tensor with known elements.
     Known(Rc<Constant>),
-    /// Integers, for example extents of values, some of which only a run knows.
+    /// Integers, for example extents, some of which are data-dependent.
     Extents(Rc<Extents>),
 }
 
 impl Value {
-    /// Its type as messages show it.
+    /// Returns its type for messages.
     pub fn type_text(&self, g: &Graph) -> String {
         match self {
             Value::Op(value) => g.type_text(*value),
@@ -30,7 +30,7 @@ impl Value {
     }
 }
 
-/// A tensor of integers, each of which is known, an extent, or given by the run.
+/// A tensor of integers, each of which is known, an extent, or computed at run time.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     pub dtype: DType,
@@ -39,21 +39,21 @@ pub(crate) struct Extents {
     pub elements: Vec<Extent>,
 }
 
-/// An extent, and where a run finds it.
+/// An integer in a list of extents.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Extent {
-    /// A number.
+    /// A known number.
     Known(i64),
     /// The extent of a value along an axis.
     Of(ValueId, usize, Dim),
-    /// A run-time extent: an `i64` of rank 0.
+    /// An extent computed at run time, as an `i64` of rank 0.
     Computed(ValueId),
-    /// Any number that a run gives, which as an entry of a shape may also be 0 or -1: an `i64` of one element.
+    /// A number computed at run time, which as an entry of a shape may also be 0 or -1, as an `i64` of one element.
     Given(ValueId),
 }
 
 impl Extent {
-    /// The dimension with that extent.
+    /// Returns the dimension with that extent.
     pub fn dim(self) -> Dim {
         match self {
             Extent::Known(extent) => Dim::Fixed(extent),

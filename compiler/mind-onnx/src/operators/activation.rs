@@ -1,4 +1,4 @@
-//! Activation functions.
+//! Imports activation functions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::ArgMax;
@@ -96,7 +96,7 @@ fn activation(n: &mut Node<'_, '_, '_>, activation: Activation) -> One {
     activation.apply(&mut n.e, x)
 }
 
-/// An activation that recurrent layers have, too.
+/// An activation of recurrent layers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Activation {
     Scalar(ScalarFn),
@@ -110,7 +110,7 @@ pub(super) enum Activation {
     Softplus,
 }
 
-/// The activations of recurrent layers.
+/// The names of the activations of recurrent layers.
 const ACTIVATIONS: &[&str] = &[
     "Relu",
     "Tanh",
@@ -125,21 +125,21 @@ const ACTIVATIONS: &[&str] = &[
     "Softplus",
 ];
 
-/// The number that an activation has where its list gives none.
+/// The default of an omitted parameter.
 enum LeftOut {
     Is(f64),
-    /// One that ONNX Runtime takes to be 0.
+    /// A default for which ONNX Runtime uses 0 instead.
     Differs(f64),
     None,
 }
 
 impl Activation {
-    /// The activations called `names`; each takes the numbers that it has from the front of the lists. Warns of defaults
-    /// that ONNX Runtime takes to be 0.
+    /// Returns the activations called `names`. Each takes its parameters from the front of the lists. Warns about
+    /// defaults for which ONNX Runtime uses 0.
     ///
     /// # Errors
     ///
-    /// E4108 for an unknown name, E4104 for a number that is left out and has no default.
+    /// E4108 for an unknown name, E4104 for a missing parameter without a default.
     pub fn list(
         n: &mut Node<'_, '_, '_>,
         names: &[&str],
@@ -232,28 +232,28 @@ impl Activation {
     }
 }
 
-/// `x` above `alpha`, else 0.
+/// Returns `x` where it is above `alpha`, and 0 elsewhere.
 fn thresholded(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     let (alpha, zero) = (e.number(e.dtype(x), alpha), e.number(e.dtype(x), 0.0));
     let above = Compare::with(Direction::Gt).build(e, x, alpha)?;
     e.apply(ScalarFn::Select, &[above, x, zero])
 }
 
-/// `x / (1 + |x|)`.
+/// Returns `x / (1 + |x|)`.
 fn softsign(e: &mut Emit<'_>, x: ValueId) -> One {
     let size = e.apply(ScalarFn::Abs, &[x])?;
     let above = e.apply_number(ScalarFn::Add, size, 1.0)?;
     e.apply(ScalarFn::Div, &[x, above])
 }
 
-/// `other` where `x` is below zero, else `x`.
+/// Returns `other` where `x` is below zero, and `x` elsewhere.
 fn below_zero(e: &mut Emit<'_>, x: ValueId, other: ValueId) -> One {
     let zero = e.number(e.dtype(x), 0.0);
     let below = Compare::with(Direction::Lt).build(e, x, zero)?;
     e.apply(ScalarFn::Select, &[below, other, x])
 }
 
-/// `alpha (exp(x) - 1)`.
+/// Returns `alpha (exp(x) - 1)`.
 fn exponential(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     let own = e.apply(ScalarFn::Expm1, &[x])?;
     match alpha {
@@ -262,7 +262,7 @@ fn exponential(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     }
 }
 
-/// `min(max(alpha x + beta, 0), 1)`.
+/// Returns `min(max(alpha x + beta, 0), 1)`.
 fn hard_sigmoid(e: &mut Emit<'_>, x: ValueId, alpha: f64, beta: f64) -> One {
     let scaled = e.apply_number(ScalarFn::Mul, x, alpha)?;
     let moved = e.apply_number(ScalarFn::Add, scaled, beta)?;
@@ -270,7 +270,7 @@ fn hard_sigmoid(e: &mut Emit<'_>, x: ValueId, alpha: f64, beta: f64) -> One {
     e.apply_number(ScalarFn::Minimum, cut, 1.0)
 }
 
-/// `max(x, 0) + log(1 + exp(-|x|))`.
+/// Returns `max(x, 0) + log(1 + exp(-|x|))`.
 fn softplus(e: &mut Emit<'_>, x: ValueId) -> One {
     let zero = e.apply_number(ScalarFn::Maximum, x, 0.0)?;
     let size = e.apply(ScalarFn::Abs, &[x])?;
@@ -289,7 +289,7 @@ fn gelu(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
+/// Returns `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
 pub(super) fn tanh_gelu(e: &mut Emit<'_>, x: ValueId) -> One {
     let square = e.apply(ScalarFn::Mul, &[x, x])?;
     let cube = e.apply(ScalarFn::Mul, &[square, x])?;
@@ -302,7 +302,7 @@ pub(super) fn tanh_gelu(e: &mut Emit<'_>, x: ValueId) -> One {
     e.apply(ScalarFn::Mul, &[half, above])
 }
 
-/// `x + bias` below `-lambd`, `x - bias` above `lambd`, else 0.
+/// Returns `x + bias` below `-lambd`, `x - bias` above `lambd`, and 0 elsewhere.
 fn shrink(n: &mut Node<'_, '_, '_>) -> One {
     let bias = n.float("bias")?.unwrap_or(0.0);
     let bound = n.float("lambd")?.unwrap_or(0.5);
@@ -321,7 +321,7 @@ fn shrink(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[below, up, rest])
 }
 
-/// A function along one axis; before opset 13 along all from `axis` on, as if they were one.
+/// Applies a function along one axis. Before opset 13, it is applied along all axes from `axis` on, merged to one.
 fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64) -> One) -> One {
     let default = if n.opset < 13 { 1 } else { -1 };
     let axis = n.int("axis")?.unwrap_or(default);
@@ -342,7 +342,7 @@ pub(super) fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     Ok(Softmax::with().axis(axis).build(e, x)?)
 }
 
-/// `x - max - log(sum(exp(x - max)))`.
+/// Returns `x - max - log(sum(exp(x - max)))`.
 pub(super) fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     let axes = [axis];
     let max = Max::with().axes(&axes).keepdims(true).build(e, x)?;
@@ -353,7 +353,7 @@ pub(super) fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     e.apply(ScalarFn::Sub, &[below, log])
 }
 
-/// `x sigmoid(alpha x)`.
+/// Returns `x sigmoid(alpha x)`.
 pub(super) fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     let scaled = match alpha {
         1.0 => x,
@@ -363,7 +363,7 @@ pub(super) fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     e.apply(ScalarFn::Mul, &[x, gate])
 }
 
-/// 1 at the first of the largest elements, else 0.
+/// Returns 1 at the first of the largest elements, and 0 elsewhere.
 fn hardmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     let place = ArgMax::with(axis).keepdims(true).build(e, x)?;
     let at = e.axis(axis, e.rank(x))?;

@@ -1,4 +1,4 @@
-//! Attention, and the rotation of its operands by their positions.
+//! Imports attention and rotary embeddings.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -26,12 +26,12 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("RotaryEmbedding", &[23], rotary),
 ];
 
-/// The refusal of an operand of attention by its rank.
+/// Returns the refusal of an operand of attention by its rank.
 pub(super) fn wrong_rank(e: &Emit<'_>, x: ValueId, expected: &str) -> Refusal {
     Refusal::rank("an operand".to_owned(), e.g().type_text(x), expected)
 }
 
-/// `[batch, positions, heads * features]` as `[batch, heads, positions, features]`.
+/// Splits `[batch, positions, heads * features]` to `[batch, heads, positions, features]`.
 pub(super) fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
     match e.dims(x)[..] {
         [_, _, _, _] => Ok(x),
@@ -53,7 +53,7 @@ pub(super) fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
     }
 }
 
-/// The inverse of [`heads`].
+/// Merges the heads, as the inverse of [`heads`].
 pub(super) fn together(e: &mut Emit<'_>, x: ValueId) -> One {
     let moved = e.transpose(x, &[0, 2, 1, 3])?;
     let &[batch, positions, _, _] = &e.extents_of(moved)[..] else {
@@ -63,7 +63,7 @@ pub(super) fn together(e: &mut Emit<'_>, x: ValueId) -> One {
     e.reshape_extents(moved, &[batch, positions, Extent::Known(features)])
 }
 
-/// Each head `count` times, one copy behind the other.
+/// Repeats each head `count` times, with the copies next to each other.
 pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     let &[batch, own, positions, features] = &e.extents_of(x)[..] else {
         return Err(wrong_rank(e, x, "4"));
@@ -76,19 +76,19 @@ pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     e.reshape_extents(copies, &shape)
 }
 
-/// What is added to the products of queries and keys, and which of it hides keys.
+/// The bias that is added to attention scores, including masks as minus infinity.
 struct Bias<'e, 'g> {
     e: &'e mut Emit<'g>,
     dtype: DType,
-    /// The positions of queries and of keys.
+    /// The numbers of query and key positions.
     positions: [Extent; 2],
-    /// The place of the first query among the keys.
+    /// The position of the first query among the keys.
     offset: ValueId,
     sum: Option<ValueId>,
 }
 
 impl Bias<'_, '_> {
-    /// Keeps what is there where `allowed`, and hides the rest.
+    /// Masks all scores except those where `allowed` is true.
     fn allow(&mut self, allowed: ValueId) -> Result<(), Refusal> {
         let e = &mut *self.e;
         let hidden = e.number(self.dtype, f64::NEG_INFINITY);
@@ -97,7 +97,7 @@ impl Bias<'_, '_> {
         Ok(())
     }
 
-    /// Adds a mask: the keys that are seen, or what is added to them. Keys behind its end are hidden.
+    /// Adds a mask, either boolean or a bias. Keys beyond the end of the mask are masked.
     fn mask(&mut self, mut mask: ValueId) -> Result<(), Refusal> {
         let e = &mut *self.e;
         let rank = e.rank(mask);
@@ -121,7 +121,7 @@ impl Bias<'_, '_> {
         Ok(())
     }
 
-    /// How far each key is behind each query.
+    /// Returns the position of each query minus the position of each key.
     fn distance(&mut self) -> One {
         let [queries, keys] = self.positions;
         let e = &mut *self.e;
@@ -132,7 +132,7 @@ impl Bias<'_, '_> {
         e.apply(ScalarFn::Sub, &[query, key])
     }
 
-    /// Hides the keys that are not at most `bound` behind (`sign` 1) or ahead of (-1) a query.
+    /// Masks the keys that are more than `bound` positions before (`sign` 1) or after (-1) a query.
     fn within(&mut self, sign: f64, bound: i64) -> Result<(), Refusal> {
         let distance = self.distance()?;
         let e = &mut *self.e;
@@ -237,7 +237,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![result, present[0], present[1], shown])
 }
 
-/// The scaled products of queries and keys of some heads, and the values of as many heads.
+/// Returns the scaled scores of queries and keys for some heads, and the values for as many heads.
 pub(super) fn scores(
     e: &mut Emit<'_>,
     query: ValueId,
@@ -257,7 +257,7 @@ pub(super) fn scores(
     Ok((MatMul::build(e, query, key)?, value))
 }
 
-/// Weights that are 0 for a query that sees no key.
+/// Returns the weights, with 0 for queries whose keys are all masked.
 fn seen(e: &mut Emit<'_>, weights: ValueId, bias: ValueId) -> One {
     let largest = Max::with().axes(&[-1]).keepdims(true).build(e, bias)?;
     let hidden = e.number(e.dtype(bias), f64::NEG_INFINITY);
@@ -286,8 +286,8 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// Pairs of the first `part` features, or of all for 0, turned by the angle of their position: `[batch, positions, pairs]`
-/// cosines and sines, of a batch of 1 for all.
+/// Rotates pairs of the first `part` features, or of all if it is 0, by the angle of their position. The cosines and
+/// sines are `[batch, positions, pairs]`, with a batch of 1 to share them.
 pub(super) fn rotated(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -329,7 +329,7 @@ pub(super) fn rotated(
     e.concat(&[result, rest], 3)
 }
 
-/// Every second feature, from `start` on.
+/// Returns every second feature from `start` on.
 fn every_second(e: &mut Emit<'_>, x: ValueId, start: i64) -> One {
     let slice = Slice::with(&[0, 0, 0, start], &[OPEN_END; 4], &[1, 1, 1, 2]).build(e, x)?;
     Ok(slice)

@@ -1,4 +1,4 @@
-//! Blocks of an image as channels, and back.
+//! Imports depth to space and space to depth.
 
 use mind_convert::{EmitCore, Refusal};
 
@@ -50,7 +50,7 @@ fn space_to_depth(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape_extents(moved, &[batch, deep, rows, columns])
 }
 
-/// The elements of a block.
+/// Returns the number of elements in a block.
 fn area(block: i64) -> Result<i64, Refusal> {
     elements(&[block, block])
 }
@@ -59,7 +59,7 @@ fn block_size(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     n.positive("blocksize")
 }
 
-/// Which of the places in a block and the channels is the slower one.
+/// Whether the block positions or the channels vary slower.
 enum Mode {
     DepthFirst,
     ChannelsFirst,

@@ -1,4 +1,4 @@
-//! Products and convolutions as one op of core.
+//! Imports products and convolutions as one core op.
 
 use mind_convert::EmitCore;
 use mind_core::ops::contract::MatMul;
@@ -10,7 +10,7 @@ use super::pool::Geometry;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 
-/// A product of matrices, of which a list is a row on the left and a column on the right.
+/// Returns a matrix product. A vector is a row on the left and a column on the right.
 pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
     let (left, right) = (e.rank(lhs), e.rank(rhs));
     let row = if left == 1 {
@@ -31,12 +31,12 @@ pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
     if units.is_empty() {
         return Ok(product);
     }
-    // With a list on one side the product has that many dimensions more.
+    // If one side is a vector, the product has an additional unit dimension, which is removed.
     units.retain(|axis| *axis >= 0);
     Ok(Squeeze::with(&units).build(e, product)?)
 }
 
-/// A convolution of the channels of `x`, by the attributes of the node.
+/// Returns a convolution of `x` with the attributes of the node.
 pub(super) fn conv(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
     let taps = n.e.shape(filter)?[2..].to_vec();
     let geometry = Geometry::of(n, x, &taps)?;

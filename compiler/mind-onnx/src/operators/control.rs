@@ -1,4 +1,4 @@
-//! Choices and loops. What their graphs read from outside becomes operands, since regions of core are closed.
+//! Imports conditionals and scans. Values that graphs capture become operands, because regions of core are closed.
 
 use mind_convert::{EmitCore, Refusal, RegionOp, fixing_inputs};
 use mind_core::ops::control::{If, Scan};
@@ -13,7 +13,7 @@ use mind_ir::{Graph, ValueId};
 
 use super::Operator;
 use super::runtime_shape::{Align, own_extents};
-use crate::import::emit::Emit;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::ranks::declared_rank;
 use crate::import::region::{Body, Captures};
@@ -31,7 +31,7 @@ pub(super) fn of_module(values: Vec<ValueId>) -> Values {
     Ok(values.into_iter().map(Value::Op).collect())
 }
 
-/// The values of the module that a graph yields.
+/// Returns the yielded values of a graph as values of the module.
 pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
     values.iter().map(|value| e.value(value)).collect()
 }
@@ -71,8 +71,8 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
-/// Whether both branches declare output `at` as one element. Where one of them yields a list of one instead, the types of core
-/// differ; runtimes take what comes.
+/// Returns whether both branches declare output `at` as a scalar. If one of them still yields a list of one element,
+/// the types of core differ, although runtimes accept it.
 fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
     branches.iter().all(|graph| {
         let output = graph.output.get(at);
@@ -80,8 +80,8 @@ fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
     })
 }
 
-/// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where
-/// the model declares it for `output`.
+/// Returns the value that a step yields for the carried value `before`. A data-dependent extent is checked at run time
+/// to be that of `before`, if the model declares so for `output`.
 pub(super) fn promised(
     e: &mut Emit<'_>,
     output: &ValueInfoProto,
@@ -89,37 +89,56 @@ pub(super) fn promised(
     before: ValueId,
 ) -> Result<ValueId, Refusal> {
     let (own, wanted) = (e.dims(value), e.dims(before));
-    let declared = output
-        .r#type
-        .as_ref()
-        .and_then(|ty| ty.tensor_type.as_ref());
-    let declared = declared.and_then(|ty| ty.shape.as_ref());
-    let Some(declared) =
-        declared.filter(|shape| shape.dim.len() == own.len() && own.len() == wanted.len())
-    else {
-        return Ok(value);
-    };
-    let dims = own.iter().zip(&wanted).zip(&declared.dim);
-    let kept: Vec<Dim> = dims
-        .map(
-            |((&own, &wanted), declared)| match (own, wanted, &declared.value) {
-                (Dim::Dynamic, Dim::Fixed(extent), Some(dimension::Value::DimValue(value)))
-                    if *value == extent =>
-                {
-                    wanted
-                }
-                _ => own,
-            },
-        )
-        .collect();
-    if kept == own {
+    if own.len() != wanted.len() {
         return Ok(value);
     }
-    let extents = own_extents(e, value, own.len(), Align::First)?;
+    let declared = declared_extents(output, own.len());
+    let dims = own.iter().zip(&wanted).zip(declared);
+    let kept = dims.map(|((&own, &wanted), declared)| match (own, wanted) {
+        (Dim::Dynamic, Dim::Fixed(extent)) if declared == Some(extent) => wanted,
+        _ => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// Returns the value that a step yields to be stacked. A data-dependent extent is checked at run time to be the one
+/// that the model declares for `output`.
+pub(super) fn stacked(e: &mut Emit<'_>, output: &ValueInfoProto, value: ValueId) -> One {
+    let own = e.dims(value);
+    let declared = declared_extents(output, own.len());
+    let kept = own.iter().zip(declared).map(|(&own, declared)| match own {
+        Dim::Dynamic => declared.map_or(own, Dim::Fixed),
+        Dim::Fixed(_) | Dim::Symbol(_) => own,
+    });
+    let kept = kept.collect();
+    checked(e, value, kept)
+}
+
+/// Returns the extents that a graph declares of an output of rank `rank`; `None` for undeclared ones.
+fn declared_extents(output: &ValueInfoProto, rank: usize) -> Vec<Option<i64>> {
+    let ty = output.r#type.as_ref();
+    let shape = ty.and_then(|own| own.tensor_type.as_ref()?.shape.as_ref());
+    let Some(shape) = shape.filter(|shape| shape.dim.len() == rank) else {
+        return vec![None; rank];
+    };
+    let extents = shape.dim.iter().map(|dim| match &dim.value {
+        Some(dimension::Value::DimValue(extent @ 0..)) => Some(*extent),
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => None,
+    });
+    extents.collect()
+}
+
+/// Returns `value` with extents `kept`, which are checked at run time where those of `value` are unknown.
+fn checked(e: &mut Emit<'_>, value: ValueId, kept: Vec<Dim>) -> One {
+    if kept == e.dims(value) {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, kept.len(), Align::First)?;
     Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
 }
 
-/// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
+/// Returns a help on how to make the condition of a conditional known, so that only the selected branch is imported.
 fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     let inputs = fixing_inputs(g, condition)?;
     let options = inputs.iter().map(|name| format!("--bind {name}=FILE.npz"));
@@ -133,7 +152,7 @@ fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     ))
 }
 
-/// The refusal of a number of scan inputs that is not from 1 to `most`.
+/// Returns the refusal of a number of scan inputs outside of `1..=most`.
 fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
     match n.int("num_scan_inputs") {
         Ok(Some(found)) => Refusal::value("num_scan_inputs", found, format_args!("1 to {most}")),
@@ -142,13 +161,13 @@ fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
     }
 }
 
-/// The refusal of a graph with fewer outputs than it carries values.
+/// Returns the refusal of a graph with fewer outputs than carried values.
 pub(super) fn few_outputs(body: &GraphProto, carried: usize) -> Refusal {
     let found = format!("{} outputs", body.output.len());
     Refusal::parts("its graph", found, format_args!("{carried} or more"))
 }
 
-/// A scan of `results` results, the first `states` of which are carried, with a step that reads captures.
+/// Returns a scan with `results` results, the first `states` of which are carried. The step may read captures.
 pub(super) fn scan<'a>(
     n: &mut Node<'a, '_, '_>,
     attrs: &[Attr<'_>],
@@ -207,10 +226,10 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
     scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
-/// The most sequences of a batch whose scans are written out.
+/// Maximum batch size of a scan that is unrolled over the batch.
 const MOST_BATCHES: i64 = 64;
 
-/// A scan as opset 8 has it: of each sequence of a batch by itself, with the number of steps of each.
+/// Imports a scan of opset 8, which runs over each sequence of a batch separately, with a length for each.
 fn batches(n: &mut Node<'_, '_, '_>) -> Values {
     let body = n.graph("body")?;
     let count = n
@@ -276,7 +295,7 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
             if place >= states && length < steps {
-                // Steps after the end of a sequence are 0.
+                // Steps after the end of a sequence yield 0.
                 let rank = n.e.rank(own);
                 let mut high = vec![0; rank];
                 high[1] = steps - length;

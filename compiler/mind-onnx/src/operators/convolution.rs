@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Imports convolutions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{ConvTranspose, Layout};
@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("ConvTranspose", &[1, 11, 22], transposed),
 ];
 
-/// `own` with the third input, a number for each channel.
+/// Adds the third input to `own`, one number per channel.
 pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
     let Some(bias) = n.optional(2)? else {
         return Ok(own);
@@ -35,7 +35,7 @@ pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
     n.e.apply(ScalarFn::Add, &[own, bias])
 }
 
-/// The refusal of strides or dilations whose result is out of range.
+/// Returns the refusal of strides or dilations whose result is out of range.
 fn overflow(strides: &[i64], dilations: &[i64]) -> Refusal {
     let found = format!("that of strides {strides:?} and dilations {dilations:?}");
     Refusal::too_large("an extent of the result", found, "2^63 - 1")
@@ -78,7 +78,7 @@ fn transposed(n: &mut Node<'_, '_, '_>) -> One {
             let whole = |own: i64| i128::from(own);
             let stride = whole(strides[at]);
             let reach = whole(taps[at] - 1) * whole(dilations[at]) + 1;
-            // By default the result has as many elements as the input, times the stride.
+            // By default the result has the extents of the input times the stride.
             let beyond = match wanted {
                 Some(list) => {
                     let extent = whole(n.e.extent(x, 2 + at)?);

@@ -1,4 +1,4 @@
-//! Tensors of numbers that bytes stand for, and the bytes.
+//! Recognises dequantised tensors and their bytes.
 
 use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::elements_of;
@@ -11,33 +11,33 @@ use mind_ir::{Graph, ValueId};
 
 use crate::import::emit::{Emit, One};
 
-/// The numbers `(byte - zero) * scale`, of which scales and zero points are constants.
+/// A tensor `(byte - zero) * scale` with constant scales and zero points.
 pub(super) struct Dequantised {
-    /// The bytes as the `Dequantize` reads them, an `i8` or `u8` each.
+    /// The operand of the `Dequantize`, of dtype `i8` or `u8`.
     bytes: ValueId,
-    /// The order in which their axes are read.
+    /// The permutation that is applied to its dimensions.
     order: Vec<i64>,
-    /// The axis of the numbers, as they are read, that has a scale for each slice; `None` if all have one.
+    /// The axis of a per-channel scale, after the permutation; `None` if one scale applies to all elements.
     pub axis: Option<usize>,
     scale: ValueId,
     /// The scales.
     pub scales: Vec<f32>,
-    /// The zero points, as many as scales.
+    /// The zero points, one for each scale.
     zeros: Vec<i64>,
 }
 
-/// Bytes, the zero point that is taken from each, and their scale.
+/// Quantised bytes with their zero point and scale.
 pub(super) struct Bytes {
-    /// The bytes, with their axes as the numbers have them.
+    /// The bytes, in the permuted order of dimensions.
     pub value: ValueId,
-    /// The zero point, or a list of them along the axis of the scales; `None` for 0.
+    /// The zero point, or a list along the axis of the scales; `None` if it is 0.
     pub zero: Option<ValueId>,
-    /// The scale, or a list of them.
+    /// The scale, or a list of scales.
     pub scale: ValueId,
 }
 
 impl Dequantised {
-    /// What `value` is computed from; `None` if it is no such tensor, as it stands or transposed.
+    /// Recognises `value` as a dequantised tensor, which may be transposed.
     pub fn of(g: &Graph, value: ValueId) -> Option<Dequantised> {
         let (mut source, mut order) = (value, None);
         if let Some(transpose) = g.view::<Transpose>(g.defining_op(value)?) {
@@ -77,8 +77,7 @@ impl Dequantised {
         })
     }
 
-    /// The bytes. Constants are moved by their zero points where bytes with a sign hold the differences, which then have
-    /// none.
+    /// Returns the bytes. The zero points of constants are subtracted in advance if the differences fit in `i8`.
     pub fn bytes(&self, e: &mut Emit<'_>) -> Result<Bytes, Refusal> {
         let is_centred = self.zeros.iter().all(|&zero| zero == 0);
         let (bytes, zero) = match is_centred {
@@ -95,7 +94,7 @@ impl Dequantised {
         })
     }
 
-    /// The zero points, or the one that all are.
+    /// Returns the zero points, or the single one.
     fn zero(&self, e: &mut Emit<'_>) -> One {
         let dtype = e.dtype(self.bytes);
         let zeros = match (self.axis, &self.zeros[..]) {
@@ -105,7 +104,7 @@ impl Dequantised {
         Ok(e.tensor(&converted(&zeros, dtype)))
     }
 
-    /// Constant bytes less their zero points, if `i8` holds all of them.
+    /// Returns constant bytes minus their zero points, if all differences fit in `i8`.
     fn differences(&self, g: &Graph) -> Option<Tensor> {
         let bytes = elements_of(g, self.bytes)?;
         let axis = self.axis.map(|axis| self.order[axis] as usize);
@@ -113,9 +112,10 @@ impl Dequantised {
     }
 }
 
-/// Bytes less zero points, one for all or one for each slice along `axis`, if `i8` holds all differences.
+/// Returns bytes minus zero points, if all differences fit in `i8`. There is one zero point for all bytes, or one for
+/// each slice along `axis`.
 pub(super) fn differences(bytes: &Tensor, zeros: &[i64], axis: Option<usize>) -> Option<Tensor> {
-    // Neighbours with one zero point, and the number of zero points.
+    // `inner` is the number of consecutive elements with the same zero point.
     let inner = axis.map_or(1, |axis| bytes.shape()[axis + 1..].iter().product());
     let each = zeros.len().max(1);
     let differences = integers(bytes).into_iter().enumerate();
@@ -127,7 +127,7 @@ pub(super) fn differences(bytes: &Tensor, zeros: &[i64], axis: Option<usize>) ->
     Some(Tensor::of(bytes.shape().to_vec(), differences?))
 }
 
-/// Integers, each as an `i64`.
+/// Returns the integers of a tensor as `i64`.
 pub(super) fn integers(tensor: &Tensor) -> Vec<i64> {
     converted(tensor, DType::I64).elements::<i64>().to_vec()
 }

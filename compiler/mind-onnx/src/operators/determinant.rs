@@ -1,4 +1,4 @@
-//! Determinants.
+//! Imports determinants.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -20,7 +20,7 @@ use crate::import::node::Node;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("Det", &[11, 22], determinant)];
 
-/// The product of the pivots of an elimination that takes the largest element of each column.
+/// Returns the product of the pivots of Gaussian elimination with partial pivoting.
 fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
@@ -57,7 +57,7 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     e.reshape_to(product, outer)
 }
 
-/// The matrices without column `step` below the pivot, and the product with its pivot.
+/// Returns the matrices after eliminating column `step` below the pivot, and the product multiplied by the pivot.
 fn eliminated(
     e: &mut Emit<'_>,
     [matrices, product, step]: [ValueId; 3],
@@ -77,7 +77,7 @@ fn eliminated(
     let size = e.apply(ScalarFn::Select, &[done, used, size])?;
     let found = ArgMax::with(1).keepdims(true).build(e, size)?;
     let pivot = picked_from(e, column, found)?;
-    // Rows `step` and `found` change places.
+    // Swaps the rows `step` and `found`.
     let is_step = Compare::with(Direction::Eq).build(e, row, step)?;
     let is_found = Compare::with(Direction::Eq).build(e, row, found)?;
     let other = e.apply(ScalarFn::Select, &[is_found, step, row])?;
@@ -102,14 +102,14 @@ fn eliminated(
     Ok([matrices, product])
 }
 
-/// The elements along `axis` at indices that are broadcast to `shape`.
+/// Gathers elements along `axis` at indices that are broadcast to `shape`.
 fn picked(e: &mut Emit<'_>, x: ValueId, index: ValueId, shape: [i64; 3], axis: i64) -> One {
     let index = BroadcastTo::with(&shape.map(Dim::Fixed)).build(e, index)?;
     let gather = GatherElements::with().axis(axis).bounds(Bounds::Strict);
     Ok(gather.build(e, x, index)?)
 }
 
-/// The elements of lists at indices.
+/// Gathers elements of lists, one index for each list.
 fn picked_from(e: &mut Emit<'_>, lists: ValueId, index: ValueId) -> One {
     Ok(GatherElements::with().axis(1).build(e, lists, index)?)
 }

@@ -1,4 +1,4 @@
-//! Sums of products of elements whose indices are named.
+//! Imports `Einsum`.
 
 use indexmap::IndexSet;
 use mind_convert::{EmitCore, Refusal};
@@ -14,20 +14,20 @@ use crate::import::node::Node;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("Einsum", &[12], einsum)];
 
-/// The name of an index: a letter, or one of those that an ellipsis stands for, counted from the last.
+/// The label of an index: a letter, or a dimension of the ellipsis, counted from the last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Label {
     Open(usize),
     Letter(char),
 }
 
-/// A value whose dimensions have names.
+/// A value with labelled dimensions.
 struct Labelled {
     value: ValueId,
     labels: Vec<Label>,
 }
 
-/// The names in a term; an ellipsis stands for `open` dimensions.
+/// Returns the labels in a term, whose ellipsis covers `open` dimensions.
 fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refusal> {
     let unreadable = || {
         Refusal::value(
@@ -54,7 +54,7 @@ fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refusal> {
     Ok(found)
 }
 
-/// The refusal of a term that has another number of indices than its input has dimensions.
+/// Returns the refusal of a term whose number of labels differs from the rank of its input.
 fn wrong_term(e: &Emit<'_>, term: &str, value: ValueId) -> Refusal {
     let letters = term.chars().filter(char::is_ascii_alphabetic).count();
     let expected = format!("{} (the indices of \"{}\")", letters, term.trim());
@@ -121,7 +121,8 @@ fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(product.value, &order)
 }
 
-/// The names of a result that is not written: those that stand once, the open ones first, then by the alphabet.
+/// Returns the labels of an implicit result: those that occur once, with the ellipsis first and the letters in
+/// alphabetical order.
 fn implied(operands: &[Labelled]) -> Vec<Label> {
     let all: Vec<Label> = operands
         .iter()
@@ -141,7 +142,7 @@ fn implied(operands: &[Labelled]) -> Vec<Label> {
     [open, letters].concat()
 }
 
-/// The elements at which dimensions of one name have the same index.
+/// Returns the diagonal along dimensions with the same label.
 fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal> {
     loop {
         let labels = &operand.labels;
@@ -152,7 +153,7 @@ fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal
         let Some((first, second)) = again else {
             return Ok(operand);
         };
-        // With both at the end and in one, every extent + 1-th element has equal indices.
+        // With both dimensions merged at the end, the diagonal is every `extent + 1`-th element.
         let rank = labels.len();
         let others: Vec<usize> = (0..rank)
             .filter(|at| *at != first && *at != second)
@@ -175,7 +176,7 @@ fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal
     }
 }
 
-/// The sum over the names that are not kept.
+/// Returns the sum over the labels that are not kept.
 fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelled, Refusal> {
     let lost = |at: &usize| !kept.contains(&operand.labels[*at]);
     let axes: Vec<i64> = (0..operand.labels.len())
@@ -192,7 +193,7 @@ fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelle
     })
 }
 
-/// The products of two operands, summed up over the names that both have and that are not kept.
+/// Returns the product of two operands, contracted over their common labels that are not kept.
 fn multiplied(
     e: &mut Emit<'_>,
     lhs: Labelled,

@@ -1,4 +1,4 @@
-//! Functions at every position.
+//! Imports elementwise functions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -103,7 +103,7 @@ fn compare(n: &mut Node<'_, '_, '_>, direction: Direction) -> One {
     Ok(Compare::with(direction).build(&mut n.e, lhs, rhs)?)
 }
 
-/// All inputs from the left to the right.
+/// Folds all inputs from left to right.
 fn chain(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     let all = n.all()?;
     let (&first, rest) = all.split_first().expect("inputs");
@@ -111,7 +111,8 @@ fn chain(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     combined.try_fold(first, |own, &next| n.e.apply(function, &[own, next]))
 }
 
-/// Both broadcast; before opset 7 only the second one, if `broadcast` says so, its first dimension being `axis`.
+/// Broadcasts both operands. Before opset 7 only the second one is broadcast, if the attribute `broadcast` is set, with
+/// `axis` as its first dimension.
 fn broadcast(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     if n.opset >= 7 {
         return n.apply(function);
@@ -135,7 +136,7 @@ fn is_inf(n: &mut Node<'_, '_, '_>) -> One {
         (true, true) => (n.e.apply(ScalarFn::Abs, &[x])?, 1.0),
         (true, false) => (x, 1.0),
         (false, true) => (x, -1.0),
-        // Nothing is above infinity.
+        // No number is above infinity.
         (false, false) => return greater_than_infinity(&mut n.e, x),
     };
     let infinity = n.e.number(n.e.dtype(x), sign * f64::INFINITY);
@@ -166,7 +167,8 @@ fn clip(n: &mut Node<'_, '_, '_>) -> One {
     Ok(x)
 }
 
-/// Of mixed dtypes in `f64`, or in the wider integer, and then in the dtype of the base.
+/// Imports a power. Mixed dtypes are computed in `f64` or in the wider integer dtype, and converted to the dtype of the
+/// base.
 fn pow(n: &mut Node<'_, '_, '_>) -> One {
     let (base, exponent) = (n.input(0)?, n.input(1)?);
     let (own, other) = (n.e.dtype(base), n.e.dtype(exponent));
@@ -184,7 +186,7 @@ fn pow(n: &mut Node<'_, '_, '_>) -> One {
     n.e.convert(power, own)
 }
 
-/// Bits that leave are lost: shifts to the right fill with zeros.
+/// Shifts bits; right shifts are logical.
 fn shift(n: &mut Node<'_, '_, '_>) -> One {
     let function = match n.word("direction")? {
         Some("LEFT") => ScalarFn::ShiftLeft,
@@ -207,7 +209,7 @@ fn cast(n: &mut Node<'_, '_, '_>) -> One {
     Ok(Cast::with(to).build(&mut n.e, x)?)
 }
 
-/// `saturate` and `round_mode` say how floats of 8 bits are made, which core does not have.
+/// Ignores `saturate` and `round_mode`, which only affect 8-bit floats, because core does not have these.
 fn saturates(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     n.ignore("saturate");
     n.ignore("round_mode");

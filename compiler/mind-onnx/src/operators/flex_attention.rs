@@ -1,4 +1,4 @@
-//! Attention with scores and weights that graphs of the model modify.
+//! Imports attention whose scores and weights are modified by graphs of the model.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
@@ -36,7 +36,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> One {
     n.e.convert(result, of)
 }
 
-/// What the graph of an attribute makes of a value, or the value itself if there is none.
+/// Applies the graph of an attribute to a value; without the attribute it returns the value.
 fn changed(n: &mut Node<'_, '_, '_>, name: &'static str, x: ValueId) -> One {
     let Some(graph) = n.optional_graph(name)? else {
         return Ok(x);

@@ -1,4 +1,4 @@
-//! Discrete Fourier transforms: products with a constant matrix of cosines and sines.
+//! Imports discrete Fourier transforms as products with a constant matrix of cosines and sines.
 
 use std::f64::consts::TAU;
 
@@ -21,10 +21,10 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("STFT", &[17], short_time),
 ];
 
-/// The most elements of a matrix.
+/// Maximum number of elements of a matrix.
 const MOST_COEFFICIENTS: i64 = 1 << 25;
 
-/// A transform of `length` numbers.
+/// A transform of length `length`.
 #[derive(Clone, Copy)]
 struct Transform {
     length: i64,
@@ -33,12 +33,12 @@ struct Transform {
 }
 
 impl Transform {
-    /// The bins of the half of a spectrum that says all of it.
+    /// Returns the number of bins of a one-sided spectrum.
     fn half(self) -> i64 {
         self.length / 2 + 1
     }
 
-    /// How many elements are read.
+    /// Returns the number of input elements.
     fn inputs(self) -> i64 {
         if self.inverse && self.onesided {
             self.half()
@@ -47,7 +47,7 @@ impl Transform {
         }
     }
 
-    /// How many elements are made, and of how many parts.
+    /// Returns the number of output elements, and of their parts: 1 if they are real, 2 if they are complex.
     fn outputs(self) -> (i64, i64) {
         match (self.onesided, self.inverse) {
             (true, true) => (self.length, 1),
@@ -56,7 +56,8 @@ impl Transform {
         }
     }
 
-    /// The coefficients `[inputs, parts, outputs, 2 or 1]` for inputs of one part, if they are real, or two.
+    /// Returns the coefficients `[inputs, parts, outputs, 2 or 1]`; `parts` is 1 for real inputs and 2 for complex
+    /// ones.
     fn matrix(self, parts: i64) -> Result<Tensor, Refusal> {
         let (inputs, (outputs, made)) = (self.inputs(), self.outputs());
         let count = [parts, outputs, made]
@@ -88,7 +89,7 @@ impl Transform {
                     let turn = (input * output % self.length) as f64 / self.length as f64;
                     let (sin, cos) = (TAU * turn).sin_cos();
                     let sin = sign * sin;
-                    // (x + iy)(cos + i sin) is (x cos - y sin) + i (x sin + y cos).
+                    // `(x + iy)(cos + i sin)` is `(x cos - y sin) + i (x sin + y cos)`.
                     let own = if part == 0 { [cos, sin] } else { [-sin, cos] };
                     coefficients.extend(own[..made as usize].iter().map(|own| own * weight));
                 }
@@ -98,7 +99,7 @@ impl Transform {
         Ok(Tensor::of(shape.to_vec(), coefficients))
     }
 
-    /// What an input counts: in the half of a spectrum the bins that are left out are the conjugates of others.
+    /// Returns the weight of an input. Bins of a one-sided spectrum count twice if their conjugates are omitted.
     fn weight(self, input: i64) -> f64 {
         if !self.inverse {
             return 1.0;
@@ -152,7 +153,7 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
     } else {
         PadOp::with(&vec![0; rank], &high).build(e, x, None)?
     };
-    // Sums in `f64`, since large terms cancel.
+    // Summed in `f64`, because large terms cancel.
     let of = e.dtype(x);
     let (x, matrix) = (e.convert(x, DType::F64)?, e.tensor(&matrix));
     let (axis, last) = (axis as i64, rank as i64 - 1);
@@ -161,14 +162,14 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
         .rhs_contract(&[0, 1])
         .build(e, x, matrix)?;
     let product = e.convert(product, of)?;
-    // The bins are behind the other axes, and go to where the elements were.
+    // The bins come last and move to the position of the transformed axis.
     let mut order: Vec<i64> = (0..last - 1).collect();
     order.insert(axis as usize, last - 1);
     order.push(last);
     e.transpose(product, &order)
 }
 
-/// Frames of a signal, weighted and transformed: a convolution with weighted waves.
+/// Imports a short-time Fourier transform as a convolution with windowed waves.
 fn short_time(n: &mut Node<'_, '_, '_>) -> One {
     let onesided = n.int("onesided")? != Some(0);
     let step = n
@@ -179,7 +180,7 @@ fn short_time(n: &mut Node<'_, '_, '_>) -> One {
     }
     let (mut signal, window) = (n.input(0)?, n.optional(2)?);
     if n.e.rank(signal) == 2 {
-        // Of real numbers the dimension of parts may be left out.
+        // For real signals, the dimension of parts may be omitted.
         signal = ExpandDims::with(&[2]).build(&mut n.e, signal)?;
     }
     let length = match (n.one_int(3)?, window) {
@@ -219,7 +220,7 @@ fn short_time(n: &mut Node<'_, '_, '_>) -> One {
     e.reshape(frames, &shape)
 }
 
-/// Waves times a window of their length.
+/// Multiplies the waves by the window.
 fn weighted(e: &mut Emit<'_>, waves: ValueId, window: Option<ValueId>) -> One {
     let Some(window) = window else {
         return Ok(waves);

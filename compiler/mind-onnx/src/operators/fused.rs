@@ -1,4 +1,4 @@
-//! Operators into which optimisers for ONNX Runtime fuse others.
+//! Imports fused operators of ONNX Runtime's optimisers.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::index::Gather;
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::many("EmbedLayerNormalization", &[1], embedded).of(MICROSOFT),
 ];
 
-/// Matrices of which each may be transposed, times `alpha`.
+/// Imports a matrix product with optional transposes, times `alpha`.
 fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
@@ -88,7 +88,7 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The activation that a node names, with numbers from attributes of these names.
+/// Returns the activation of a node, with parameters from the attributes of these names.
 fn activation(
     n: &mut Node<'_, '_, '_>,
     [alpha, beta]: &[&'static str; 2],
@@ -128,7 +128,7 @@ enum Norm {
     Rms,
 }
 
-/// The sum of two tensors and a bias, normalised; and the sum.
+/// Returns the normalised sum of two tensors and a bias, and the sum itself.
 fn skip(n: &mut Node<'_, '_, '_>, norm: Norm) -> Many {
     let epsilon = n.float("epsilon")?.unwrap_or(f64::from(1e-12f32));
     let (x, other, scale) = (n.input(0)?, n.input(1)?, n.input(2)?);
@@ -152,7 +152,8 @@ fn skip(n: &mut Node<'_, '_, '_>, norm: Norm) -> Many {
     Ok(vec![own, mean, factor, sum])
 }
 
-/// The sum of embeddings of words, positions and segments, normalised; the number of words of each text; the sum.
+/// Returns the normalised sum of word, position and segment embeddings, the number of words of each text, and the sum
+/// itself.
 fn embedded(n: &mut Node<'_, '_, '_>) -> Many {
     let mask_type = n.int("mask_index_type")?.unwrap_or(0);
     if mask_type != 0 {

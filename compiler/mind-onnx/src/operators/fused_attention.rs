@@ -1,4 +1,4 @@
-//! Attention as optimisers for ONNX Runtime fuse it: with its projections, or with masks of keys.
+//! Imports attention as fused by ONNX Runtime's optimisers: with its projections, or with key masks.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -44,12 +44,12 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("RotaryEmbedding", &[1], rotary).of(MICROSOFT),
 ];
 
-/// Which keys a query sees, and what is added to its scores.
+/// The mask and bias of attention scores.
 struct Seen {
     unidirectional: bool,
-    /// What is added for keys that a mask hides.
+    /// The number that is added to masked scores.
     filter: f64,
-    /// The keys that are seen: a number of each text, or `[batch, keys]` or `[batch, queries, keys]` of 0 and 1.
+    /// The key mask: a length for each text, or `[batch, keys]` or `[batch, queries, keys]` of 0 and 1.
     mask: Option<ValueId>,
     bias: Option<ValueId>,
     scale: Option<f64>,
@@ -67,7 +67,7 @@ impl Seen {
         })
     }
 
-    /// The mask as what is added to scores `[batch, heads, queries, keys]`.
+    /// Returns the mask as a bias of scores `[batch, heads, queries, keys]`.
     fn added(&self, e: &mut Emit<'_>, mask: ValueId, key: ValueId, of: DType) -> One {
         let wide = e.convert(mask, DType::I64)?;
         let (axes, seen): (&[i64], _) = match e.dims(mask).len() {
@@ -91,7 +91,7 @@ impl Seen {
         e.apply(ScalarFn::Select, &[seen, zero, hidden])
     }
 
-    /// What queries see of values; all are `[batch, heads, positions, features]`.
+    /// Returns the attention of operands that are `[batch, heads, positions, features]`.
     fn attend(&self, e: &mut Emit<'_>, [query, key, value]: [ValueId; 3]) -> One {
         let of = e.dtype(query);
         let features = e.extent(query, 3)? as f64;
@@ -123,7 +123,7 @@ fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     n.positive("num_heads")
 }
 
-/// What queries see where they, keys and values are `all`, one product with the input.
+/// Returns the attention whose queries, keys and values are concatenated in `all`.
 fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<ValueId>) -> Many {
     n.unset(
         &["do_rotary", "past_present_share_buffer"],
@@ -170,7 +170,7 @@ fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<V
     Ok(vec![own, e.concat(&present, 0)?])
 }
 
-/// Queries, keys and values are inputs, with one bias for all.
+/// Imports attention with queries, keys and values as inputs, and one bias for all.
 fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
     let count = head_count(n)?;
     let seen = Seen::of(n, 4, Some(5))?;
@@ -187,7 +187,7 @@ fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
     }
     let mut start = 0;
     for part in &mut parts {
-        // Keys of another sequence come with their heads apart.
+        // For cross-attention, the heads of the keys are already split.
         if e.rank(*part) == 4 {
             continue;
         }
@@ -230,7 +230,7 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let x = heads(e, x, count)?;
     let given = e.convert(given, DType::I64)?;
     let given = if e.dims(given) == [Dim::Fixed(1)] {
-        // One number is the place of the first position of each text.
+        // A single number is the position of the first element of each text.
         let positions = e.extent_at(x, 2);
         let own = places(e, positions, 1, 2)?;
         e.apply(ScalarFn::Add, &[own, given])?

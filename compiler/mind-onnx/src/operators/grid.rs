@@ -1,4 +1,4 @@
-//! Images at the coordinates of grids, and the grids.
+//! Imports grid sampling, affine grids, RoI alignment and deformable convolutions.
 
 use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::compare::{Compare, Direction};
@@ -55,7 +55,7 @@ fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
     Ok(sample.build(&mut n.e, x, grid)?)
 }
 
-/// The elements of `x` at indices, lines between them.
+/// Returns `x` sampled at the grid by linear interpolation.
 fn sampled(e: &mut Emit<'_>, x: ValueId, grid: ValueId, padding: GridPadding) -> One {
     let sample = GridSample::with()
         .layout(Layout::Nchw)
@@ -65,7 +65,7 @@ fn sampled(e: &mut Emit<'_>, x: ValueId, grid: ValueId, padding: GridPadding) ->
     Ok(sample.build(e, x, grid)?)
 }
 
-/// Coordinates from -1 to 1 along each dimension, each point times an affine matrix.
+/// Imports an affine grid: coordinates from -1 to 1 along each dimension, each point multiplied by a matrix.
 fn affine_grid(n: &mut Node<'_, '_, '_>) -> One {
     let aligned = n.flag("align_corners")?;
     let theta = n.input(0)?;
@@ -85,7 +85,7 @@ fn affine_grid(n: &mut Node<'_, '_, '_>) -> One {
     let shape: Vec<Dim> = spatial.iter().copied().map(Dim::Fixed).collect();
     let whole = [&shape[..], &[Dim::Fixed(1)]].concat();
     let mut parts = Vec::with_capacity(rank + 1);
-    // The innermost dimension comes first.
+    // The coordinate of the innermost dimension comes first.
     for at in (0..rank).rev() {
         let places = Iota::with(DType::F64, &whole).axis(at as i64).build(e)?;
         let (offset, extent) = match aligned {
@@ -111,7 +111,7 @@ fn affine_grid(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(product, &order)
 }
 
-/// What regions of images have in each of their bins, from points that are spread evenly over it.
+/// Imports RoI alignment: each bin of a region combines evenly spread sample points.
 fn roi_align(n: &mut Node<'_, '_, '_>) -> One {
     let default = if n.opset < 16 {
         "output_half_pixel"
@@ -166,7 +166,7 @@ fn roi_align(n: &mut Node<'_, '_, '_>) -> One {
     } else {
         sample.between(e)?
     };
-    // [regions, channels, rows, points, columns, points]
+    // The shape is `[regions, channels, rows, points, columns, points]`.
     let shape = e.dims(all);
     let [height, width, count] = [bins[0], bins[1], points].map(Dim::Fixed);
     let apart = e.reshape(all, &[shape[0], shape[1], height, count, width, count])?;
@@ -176,18 +176,19 @@ fn roi_align(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// Regions in the coordinates of the images.
+/// Regions in image coordinates.
 struct Regions {
-    /// `[regions, 4]`: where each starts and ends.
+    /// Start and end of each region, `[regions, 4]`.
     regions: ValueId,
     offset: f64,
-    /// The least extent that a region counts with.
+    /// Minimum extent of a region.
     least: Option<f64>,
-    /// The points of a bin along each axis.
+    /// The number of points of a bin along each axis.
     points: i64,
 }
 
-/// Points along an axis of regions: `[regions, points]` indices, inside of the image, and whether they were.
+/// Sample points along one axis: indices `[regions, points]` that are clamped to the image, and whether they were
+/// inside.
 struct Points {
     index: ValueId,
     inside: ValueId,
@@ -213,7 +214,7 @@ impl Regions {
         if let Some(least) = self.least {
             length = e.apply_number(ScalarFn::Maximum, length, least)?;
         }
-        // Point `p` of all is in the middle of its part of the region.
+        // Each point is in the middle of its share of the region.
         let count = bins.checked_mul(self.points).ok_or_else(|| {
             let found = format!("{bins} bins of {}", self.points);
             Refusal::too_large("the number of points of a region", found, "2^63 - 1")
@@ -239,7 +240,7 @@ impl Regions {
     }
 }
 
-/// Images `[regions, channels, height, width]` and the points at which they are seen.
+/// Images `[regions, channels, height, width]` and the points at which they are sampled.
 struct Sample {
     x: ValueId,
     rows: Points,
@@ -247,7 +248,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The elements at rows and columns: `[regions, channels, rows, columns]`.
+    /// Returns the elements at rows and columns: `[regions, channels, rows, columns]`.
     fn at(&self, e: &mut Emit<'_>, rows: ValueId, columns: ValueId) -> One {
         let rows = ExpandDims::with(&[2]).build(e, rows)?;
         let columns = ExpandDims::with(&[1]).build(e, columns)?;
@@ -261,7 +262,7 @@ impl Sample {
         sampled(e, self.x, grid, GridPadding::Border)
     }
 
-    /// `x` where a row and a column are inside, else 0.
+    /// Returns `x` where row and column are inside of the image, and 0 elsewhere.
     fn seen(&self, e: &mut Emit<'_>, x: ValueId) -> One {
         let rows = ExpandDims::with(&[1, 3]).build(e, self.rows.inside)?;
         let columns = ExpandDims::with(&[1, 2]).build(e, self.columns.inside)?;
@@ -275,7 +276,7 @@ impl Sample {
         self.seen(e, own)
     }
 
-    /// The largest of the four elements about each point, each times its weight.
+    /// Returns the largest of the four weighted elements around each point.
     fn largest_corner(&self, e: &mut Emit<'_>) -> One {
         let (rows, columns) = (corners(e, &self.rows)?, corners(e, &self.columns)?);
         let mut largest: Option<ValueId> = None;
@@ -297,7 +298,7 @@ impl Sample {
     }
 }
 
-/// The elements before and behind points, with their weights.
+/// Returns the elements before and after each point with their interpolation weights.
 fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2], Refusal> {
     let low = e.apply(ScalarFn::Floor, &[points.index])?;
     let next = e.apply_number(ScalarFn::Add, low, 1.0)?;
@@ -308,7 +309,7 @@ fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2],
     Ok([(low, rest), (high, part)])
 }
 
-/// A convolution whose taps are moved by offsets, and weighted by a mask.
+/// Imports a deformable convolution: taps are moved by offsets and weighted by a mask.
 fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
     let (x, filter, offset) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let (bias, mask) = (n.optional(3)?, n.optional(4)?);
@@ -362,7 +363,7 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
     let e = &mut n.e;
     let of = e.dtype(x);
     let corners = e.tensor(&converted(&geometry.taps(&out), of));
-    // [batch and group, taps, rank, places]
+    // The shape is `[batch and group, taps, rank, positions]`.
     let offset = e.reshape_to(offset, &[batch * moved_groups, count, rank, area])?;
     let index = e.apply(ScalarFn::Add, &[offset, corners])?;
     let index = e.transpose(index, &[0, 1, 3, 2])?;
@@ -392,7 +393,7 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 impl Geometry {
-    /// The index of each tap at each place of the result, without offsets: `[taps, rank, places]`.
+    /// Returns the index of each tap at each position of the result, without offsets: `[taps, rank, positions]`.
     fn taps(&self, out: &[i64]) -> Tensor {
         let rank = self.window.len();
         let low = self.pads();

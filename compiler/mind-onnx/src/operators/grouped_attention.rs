@@ -1,4 +1,4 @@
-//! Attention of decoders as exporters for ONNX Runtime write it: a cache of keys and values that several heads share.
+//! Imports grouped-query attention of decoders, as exported for ONNX Runtime, with a KV cache that several heads share.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -97,9 +97,11 @@ fn grouped(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![result, present[0], present[1]])
 }
 
+/// Checks that the node does not use unsupported options.
+///
 /// # Errors
 ///
-/// What is asked for beyond the attention itself.
+/// If an option beyond the attention itself is set.
 fn unsupported(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     const HELP: &str = "export the model without it, or with the standard operator `Attention`";
     n.unset(&["qk_output"], HELP)?;
@@ -116,7 +118,7 @@ fn unsupported(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Queries, keys and values that are one operand, behind each other.
+/// Splits queries, keys and values that are concatenated in one operand.
 fn unpacked(
     e: &mut Emit<'_>,
     all: ValueId,
@@ -143,17 +145,17 @@ fn unpacked(
     ])
 }
 
-/// The keys and values of the positions before, and how far each text of the batch has come.
+/// The KV cache of previous positions, and the lengths of the texts.
 struct Cache {
     past: [Option<ValueId>; 2],
-    /// The place of the last position of each text.
+    /// The last position of each text.
     lengths: ValueId,
-    /// The positions of the longest text, where they are known.
+    /// The length of the longest text, if it is known.
     total: Option<i64>,
 }
 
 impl Cache {
-    /// The place of the first query of each text: `[batch, 1]`.
+    /// Returns the position of the first query of each text: `[batch, 1]`.
     fn start(&self, e: &mut Emit<'_>, query: ValueId) -> One {
         let &[batch, ..] = &e.dims(query)[..] else {
             return Err(Refusal::rank(
@@ -167,11 +169,11 @@ impl Cache {
         let all = e.apply_number(ScalarFn::Add, last, 1.0)?;
         let own = e.extent_value(query, 2)?;
         let before = e.apply(ScalarFn::Sub, &[all, own])?;
-        // Of texts with padding behind them the first part is shorter than the queries.
+        // A text with padding at the end may be shorter than the queries in the prefill.
         e.apply_number(ScalarFn::Maximum, before, 0.0)
     }
 
-    /// The cache with the new positions of each text behind those that it has.
+    /// Returns the cache with the new positions of each text appended.
     fn present(
         &self,
         e: &mut Emit<'_>,
@@ -203,7 +205,7 @@ impl Cache {
     }
 }
 
-/// Which keys each query sees: its own, those before it, and with a window as many as that: `[batch, 1, queries, keys]`.
+/// Returns the causal mask `[batch, 1, queries, keys]`. A window limits it to that many keys.
 fn seen(e: &mut Emit<'_>, [query, key]: [ValueId; 2], start: ValueId, window: Option<i64>) -> One {
     let row = places_along(e, query, 2, 2, 4)?;
     let column = places_along(e, key, 2, 3, 4)?;

@@ -1,4 +1,4 @@
-//! Elements by their places: gathered, scattered, sorted, found.
+//! Imports gathers, scatters, sorts and searches.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -98,7 +98,7 @@ fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refusal> {
     })
 }
 
-/// An index from -depth to below depth gives a row with one `on`; any other gives `off` alone.
+/// Imports `OneHot`. Indices from `-depth` to below `depth` give a row with a single `on`, others a row of `off`.
 fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
     let axis = n.int("axis")?.unwrap_or(-1);
     let depth = n
@@ -125,7 +125,7 @@ fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[hot, on, off])
 }
 
-/// Whether `column - row` compares to `offset`, at every position of a matrix.
+/// Returns the comparison of `column - row` with `offset` for each position of a matrix.
 fn diagonal(
     n: &mut Node<'_, '_, '_>,
     shape: [Extent; 2],
@@ -179,7 +179,7 @@ fn top_k(n: &mut Node<'_, '_, '_>) -> Many {
         n.ints_in(1)?.and_then(|own| own.first().copied())
     };
     let k = k.ok_or_else(|| Refusal::missing("k"))?;
-    // Elements in order are one of the orders that `sorted=0` leaves open.
+    // `sorted=0` permits any order, also the sorted one.
     n.ignore("sorted");
     let axis = n.int("axis")?.unwrap_or(-1);
     let largest = n.int("largest")? != Some(0);
@@ -190,7 +190,7 @@ fn top_k(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(n.e.g().results(op).into_iter().collect())
 }
 
-/// The slices whose condition is true.
+/// Returns the slices whose condition is true.
 fn compress(n: &mut Node<'_, '_, '_>) -> One {
     let axis = n.int("axis")?;
     let (mut x, condition) = (n.input(0)?, n.input(1)?);

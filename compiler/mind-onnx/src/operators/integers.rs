@@ -1,5 +1,5 @@
-//! Sums of products of bytes, which are exact in integers of 32 bits, and products of the numbers that bytes stand for,
-//! which become such sums times a scale.
+//! Imports integer products and convolutions, which are exact in `i32`, and products of dequantised tensors, which
+//! become integer products times a scale.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::elements_of;
@@ -17,10 +17,10 @@ use super::pool::{Geometry, reduce_windows};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 
-/// The most products of differences of bytes whose sum `i32` holds for certain.
+/// Maximum number of products of byte differences whose sum cannot overflow `i32`.
 const MOST_TERMS: i64 = i32::MAX as i64 / (255 * 255);
 
-/// A product of matrices: where both sides are numbers that bytes stand for, the product of the bytes.
+/// Returns a matrix product, as a product of bytes if both operands are dequantised.
 pub(super) fn matrix_product(n: &mut Node<'_, '_, '_>, lhs: ValueId, rhs: ValueId) -> One {
     if !n.importer.options.keeps_dequantized
         && let Some(own) = product_of_bytes(&mut n.e, [lhs, rhs])?
@@ -30,7 +30,7 @@ pub(super) fn matrix_product(n: &mut Node<'_, '_, '_>, lhs: ValueId, rhs: ValueI
     product(&mut n.e, lhs, rhs)
 }
 
-/// A convolution: where image and filter are numbers that bytes stand for, the convolution of the bytes.
+/// Returns a convolution, as a convolution of bytes if image and filter are dequantised.
 pub(super) fn convolution(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
     if !n.importer.options.keeps_dequantized
         && let Some(own) = convolution_of_bytes(n, [x, filter])?
@@ -73,7 +73,7 @@ fn convolution_of_bytes(
     let is_short = terms.is_some_and(|terms| terms <= MOST_TERMS);
     let by_filter = filter.axis.is_none_or(|axis| axis == 0);
     let fits = is_short && x.axis.is_none() && by_filter;
-    // Channels by themselves have too few terms for products of several at a time.
+    // Grouped convolutions have too few terms for integer instructions that add several products.
     if !fits || n.int("group")?.unwrap_or(1) != 1 || !scales_multiply(&x, &filter) {
         return Ok(None);
     }
@@ -89,7 +89,7 @@ fn convolution_of_bytes(
     e.apply(ScalarFn::Mul, &[own, scale]).map(Some)
 }
 
-/// Whether the products of all scales are numbers with all their digits.
+/// Returns whether all products of scales are normal numbers, which have full precision.
 fn scales_multiply(lhs: &Dequantised, rhs: &Dequantised) -> bool {
     let pairs = lhs
         .scales
@@ -98,8 +98,8 @@ fn scales_multiply(lhs: &Dequantised, rhs: &Dequantised) -> bool {
     pairs.into_iter().all(f32::is_normal)
 }
 
-/// How many dimensions in front two stacks of matrices have in common; `None` if the shapes do not tell. A stack by one
-/// matrix has none.
+/// Returns the number of common batch dimensions of two stacks of matrices; `None` if they are not known to be equal.
+/// It is 0 if the right side is a single matrix.
 fn batches(left: &[Dim], right: &[Dim]) -> Option<usize> {
     let batch = right.len().checked_sub(2)?;
     if left.len() < 2 || batch == 0 {
@@ -109,8 +109,8 @@ fn batches(left: &[Dim], right: &[Dim]) -> Option<usize> {
     (same && !left[..batch].contains(&Dim::Dynamic)).then_some(batch)
 }
 
-/// The product of bytes less their zero points, exactly, in `i32`: a list of these is one for each row on the left, for
-/// each column on the right.
+/// Returns the exact product of bytes minus their zero points in `i32`. A list of zero points has one for each row on
+/// the left, or for each column on the right.
 pub(super) fn integer_product(
     e: &mut Emit<'_>,
     [lhs, rhs]: [ValueId; 2],
@@ -140,7 +140,7 @@ pub(super) fn integer_product(
         .rhs_contract(&column)
         .dtype(SumType::I32);
     let mut own = own.build(e, lhs, rhs)?;
-    // The sum of (x - a) (y - b) is that of x y, less b times that of x, less a times that of y - b.
+    // `sum (x - a) (y - b) = sum x y - b sum x - a sum (y - b)`.
     if let Some(zero) = right {
         let zero = e.convert(zero, DType::I32)?;
         let sums = sums(e, lhs, &row)?;
@@ -159,8 +159,8 @@ pub(super) fn integer_product(
     Ok(own)
 }
 
-/// The convolution of bytes less their zero points, exactly, in `i32`: a list of those on the right is one for each filter.
-/// Padding stands for the zero point of the image.
+/// Returns the exact convolution of bytes minus their zero points in `i32`. A list on the right has a zero point for
+/// each filter. Padding is the zero point of the image.
 pub(super) fn integer_convolution(
     n: &mut Node<'_, '_, '_>,
     [x, filter]: [ValueId; 2],
@@ -191,7 +191,7 @@ pub(super) fn integer_convolution(
         .pads(&pads);
     let mut own = conv.dtype(SumType::I32).build(e, x, filter)?;
     let rank = e.rank(own);
-    // The sum of (x - a) (y - b) is that of x y, less b times that of x, less a times that of y - b.
+    // `sum (x - a) (y - b) = sum x y - b sum x - a sum (y - b)`.
     let right = match right {
         Some(zero) => {
             let zero = e.convert(zero, DType::I32)?;
@@ -220,7 +220,7 @@ pub(super) fn integer_convolution(
     Ok(own)
 }
 
-/// As [`integer_convolution`], with the zero points taken from each element.
+/// Returns the convolution of [`integer_convolution`], with the zero points subtracted from each element first.
 fn differences_convolved(
     n: &mut Node<'_, '_, '_>,
     [x, filter]: [ValueId; 2],
@@ -240,9 +240,9 @@ fn differences_convolved(
     conv(n, x, filter)
 }
 
-/// The right side of a product, and the zero point that is still to be taken from it: a list of those is one for each slice
-/// along `axis`. Constants are moved, so that they are bytes with a sign, by their zero points if bytes hold the
-/// differences.
+/// Returns the right side of a product, and the remaining zero point, of which a list has one for each slice along
+/// `axis`. Constants become `i8`: the zero point is subtracted if the differences fit, otherwise bytes and zero points
+/// are shifted.
 fn settled_bytes(
     e: &mut Emit<'_>,
     bytes: ValueId,
@@ -271,27 +271,27 @@ fn settled_bytes(
     Ok((bytes, Some(zero)))
 }
 
-/// Whether zero points are known, and all 0.
+/// Returns whether the zero points are known to be 0.
 pub(super) fn is_zero(g: &Graph, zero: ValueId) -> bool {
     elements_of(g, zero).is_some_and(|own| integers(&own).iter().all(|&own| own == 0))
 }
 
-/// What makes a byte with a sign of one without.
+/// The difference between an unsigned byte and the `i8` that it is shifted to.
 const SIGN: i64 = 128;
 
-/// The sums of the bytes along axes that are kept.
+/// Returns the sums of bytes along axes, which are kept with extent 1.
 fn sums(e: &mut Emit<'_>, bytes: ValueId, axes: &[i64]) -> One {
     let wide = e.convert(bytes, DType::I32)?;
     Ok(Sum::with().axes(axes).keepdims(true).build(e, wide)?)
 }
 
-/// `x - y z`.
+/// Returns `x - y z`.
 fn less_product(e: &mut Emit<'_>, x: ValueId, factors: [ValueId; 2]) -> One {
     let product = e.apply(ScalarFn::Mul, &factors)?;
     e.apply(ScalarFn::Sub, &[x, product])
 }
 
-/// A list as a column; one of one element as a number.
+/// Returns a list as a column; a list of one element as a scalar.
 fn column(e: &mut Emit<'_>, list: ValueId) -> One {
     match e.extent(list, 0)? {
         1 => e.reshape_to(list, &[]),
@@ -299,7 +299,7 @@ fn column(e: &mut Emit<'_>, list: ValueId) -> One {
     }
 }
 
-/// `x - zero` in `i32`.
+/// Returns `x - zero` in `i32`.
 fn centred(e: &mut Emit<'_>, x: ValueId, zero: Option<ValueId>) -> One {
     let wide = e.convert(x, DType::I32)?;
     let Some(zero) = zero else { return Ok(wide) };

@@ -1,4 +1,5 @@
-//! Attention whose state has a fixed size: recurrent layers of keys and values, and the convolution before them.
+//! Imports linear attention, a recurrence over keys and values with a state of fixed size, and the causal convolution
+//! before it.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
@@ -18,16 +19,17 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::many("CausalConvWithState", &[27], causal_conv),
 ];
 
-/// How a step changes the state.
+/// The update rule of the state.
 #[derive(Clone, Copy)]
 struct Rule {
-    /// The state fades first.
+    /// Whether the state decays before the update.
     gated: bool,
-    /// What the state has for the key is taken off the value, and the rest written in part.
+    /// Whether the value that the state holds for the key is subtracted, and only a fraction of the difference is
+    /// written.
     delta: bool,
 }
 
-/// `[batch, steps, heads * features]` as `[batch, steps, heads, 1, features]`, in `f32`.
+/// Reshapes `[batch, steps, heads * features]` to `[batch, steps, heads, 1, features]` in `f32`.
 fn rows(e: &mut Emit<'_>, x: ValueId, heads: i64) -> One {
     let &[batch, steps, _] = &e.dims(x)[..] else {
         return Err(Refusal::rank(
@@ -64,7 +66,7 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
         gated: rule.0,
         delta: rule.1,
     };
-    // How long the parts are that a step may be computed in.
+    // The chunk size of an implementation does not affect the result.
     n.ignore("chunk_size");
     let scale = n.float("scale")?.filter(|own| *own != 0.0);
     let (many, few) = (n.positive("q_num_heads")?, n.positive("kv_num_heads")?);
@@ -100,7 +102,7 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
     let (batch, steps) = (e.dims(key)[0], e.dims(key)[1]);
     let (features, made) = (e.extent(key, 4)?, e.extent(value, 4)?);
     let own = e.extent(query, 4)?;
-    // The query heads that share a state are rows of one matrix.
+    // The query heads that share a state become rows of one matrix.
     let shape = [few, many / few, own].map(Dim::Fixed);
     let query = e.reshape(query, &[&[batch, steps][..], &shape].concat())?;
     let query = e.apply_number(
@@ -135,7 +137,7 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![seen, e.convert(state, kept)?])
 }
 
-/// The last state, and what each step sees of the state, `[batch, steps, heads, queries, features]`.
+/// Returns the last state, and the output of each step: `[batch, steps, heads, queries, features]`.
 fn scan(
     e: &mut Emit<'_>,
     rule: Rule,
@@ -150,7 +152,7 @@ fn scan(
 }
 
 impl Rule {
-    /// The state after a step, and what its queries see.
+    /// Returns the state after a step, and the output of its queries.
     fn step(self, e: &mut Emit<'_>, arguments: &[ValueId]) -> Many {
         let (&[mut state, query, key, mut value], rest) = arguments
             .split_first_chunk()
@@ -172,7 +174,7 @@ impl Rule {
     }
 }
 
-/// Each channel with its own taps over the positions so far; the last positions are the state.
+/// Imports a depthwise convolution over the positions so far. The last positions are the state.
 fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
     let activates = match n.word("activation")?.unwrap_or("none") {
         "none" => false,

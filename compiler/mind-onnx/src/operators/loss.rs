@@ -1,4 +1,4 @@
-//! Losses.
+//! Imports losses.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Operator] = &[
     ),
 ];
 
-/// The number for the class of each target, negated, weighted and reduced.
+/// Returns the negated log-probability of each target's class, weighted and reduced.
 fn negative_log_likelihood(n: &mut Node<'_, '_, '_>, logs: ValueId) -> One {
     let ignored = n.int("ignore_index")?;
     let reduction = n.word("reduction")?.unwrap_or("mean");
@@ -78,7 +78,7 @@ fn negative_log_likelihood(n: &mut Node<'_, '_, '_>, logs: ValueId) -> One {
     }
 }
 
-/// The sum of all elements.
+/// Returns the sum of all elements.
 fn total(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let axes: Vec<i64> = (0..n.e.rank(x) as i64).collect();
     Ok(Sum::with().axes(&axes).build(&mut n.e, x)?)

@@ -1,13 +1,13 @@
-//! Why operators have no row.
+//! Reasons for operators that are not imported.
 
 use mind_convert::Refusal;
 
 use super::{ONNX, domain};
 
-/// Reasons, with the operators of ONNX's own set that have no row for it.
+/// The reasons, with the operators of ONNX's own set that have no row for them.
 const REASONS: &[(&str, &[&str])] = &[
     (
-        "the operator works on sequences, which are no tensors of numbers",
+        "the operator works on sequences, which are not numeric tensors",
         &[
             "ConcatFromSequence",
             "SequenceAt",
@@ -21,11 +21,11 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the operator works on optional values, which are no tensors of numbers",
+        "the operator works on optional values, which are not numeric tensors",
         &["Optional"],
     ),
     (
-        "the operator works on strings, which are no tensors of numbers",
+        "the operator works on strings, which are not numeric tensors",
         &[
             "RegexFullMatch",
             "StringConcat",
@@ -48,11 +48,11 @@ const REASONS: &[(&str, &[&str])] = &[
     ("the operator decodes files of images", &["ImageDecoder"]),
 ];
 
-/// Domains without rows.
+/// The domains without rows, with reasons.
 const DOMAINS: &[(&str, &str)] = &[
     (
         "ai.onnx.ml",
-        "operators of trees, of tables and of other models that are no networks are not supported",
+        "operators of trees, tables and other models that are not neural networks are not supported",
     ),
     (
         "ai.onnx.preview.training",
@@ -61,7 +61,7 @@ const DOMAINS: &[(&str, &str)] = &[
     ("ai.onnx.training", "operators that train are not supported"),
 ];
 
-/// The refusal of an operator without a row.
+/// Returns the refusal of an operator without a row.
 pub(crate) fn missing(of: &str, name: &str) -> Refusal {
     Refusal::unsupported(
         reason(of, name),
@@ -69,7 +69,7 @@ pub(crate) fn missing(of: &str, name: &str) -> Refusal {
     )
 }
 
-/// Why an operator without a row is not read.
+/// Returns the reason why an operator has no row.
 fn reason(of: &str, name: &str) -> &'static str {
     let of = domain(of);
     let mut domains = DOMAINS.iter();

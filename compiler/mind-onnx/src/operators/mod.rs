@@ -1,4 +1,4 @@
-//! The operators, a row each: since when they mean what they do, and what they are in core.
+//! The table of operators, with their versions and imports.
 
 mod activation;
 mod attention;
@@ -53,43 +53,43 @@ use crate::import::node::Node;
 use crate::import::ranks::RankRule;
 use crate::import::value::Value;
 
-/// The last version of ONNX's own operator set that rows were checked against.
+/// The last version of ONNX's own operator set that the rows were checked against.
 const LAST_OPSET: i64 = 28;
 
 /// The domain of ONNX's own operators.
 const ONNX: &str = "";
 
-/// The operators that exporters and optimisers for ONNX Runtime write.
+/// The domain of the operators of ONNX Runtime's exporters and optimisers.
 const MICROSOFT: &str = "com.microsoft";
 
-/// The operators that ONNX tries out.
+/// The domain of ONNX's preview operators.
 const PREVIEW: &str = "ai.onnx.preview";
 
-/// The functions that our writer brings with a model.
+/// The domain of the model-local functions that the exporter writes.
 pub(crate) const OWN: &str = "mind";
 
-/// An operator.
+/// The table entry of an operator.
 pub(crate) struct Operator {
     domain: &'static str,
     name: &'static str,
-    /// The versions of its set that changed it, the first one that is supported first.
+    /// The versions of its set that changed it, starting with the first supported one.
     since: &'static [i64],
     import: Import,
-    /// The number of its first inputs whose elements are those of the result; 0 for an operator that computes.
+    /// The number of leading inputs whose elements the result consists of; 0 for an operator that computes.
     pub moves: usize,
-    /// Whether nodes stay though all that they read is known: what reads them looks for the operator.
+    /// Whether nodes with known inputs are not folded, because their users match the operator.
     pub stays: bool,
 }
 
-/// How an operator is imported.
+/// The import of an operator.
 enum Import {
-    /// As a scalar function.
+    /// A scalar function.
     Scalar(ScalarFn),
-    /// With one result.
+    /// One result.
     One(fn(&mut Node<'_, '_, '_>) -> One),
-    /// With several results.
+    /// Several results.
     Many(fn(&mut Node<'_, '_, '_>) -> Many),
-    /// With results that may be known.
+    /// Results that may be known.
     Values(fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal>),
 }
 
@@ -133,12 +133,12 @@ impl Operator {
         Operator::new(name, since, Import::Values(import))
     }
 
-    /// The same operator, whose result has elements of its first input.
+    /// Marks that the result consists of elements of the first input.
     const fn moving(self) -> Operator {
         Operator { moves: 1, ..self }
     }
 
-    /// The same operator, whose result has elements of all of its inputs.
+    /// Marks that the result consists of elements of all inputs.
     const fn moving_all(self) -> Operator {
         Operator {
             moves: usize::MAX,
@@ -146,7 +146,7 @@ impl Operator {
         }
     }
 
-    /// The same operator, which is not computed while a model is read.
+    /// Marks that the operator is not folded at import.
     const fn staying(self) -> Operator {
         Operator {
             stays: true,
@@ -154,17 +154,17 @@ impl Operator {
         }
     }
 
-    /// The same operator in another domain.
+    /// Returns the operator in another domain.
     const fn of(self, domain: &'static str) -> Operator {
         Operator { domain, ..self }
     }
 
-    /// Whether it is a function of our writer, whose body in a model is for other readers.
+    /// Returns whether it is a function of the exporter, whose body in a model is for other readers.
     pub fn is_own(&self) -> bool {
         self.domain == OWN
     }
 
-    /// How the rank of its first result follows from its inputs.
+    /// Returns the rule for the rank of its first result.
     pub fn rank_rule(&self) -> RankRule {
         match self.import {
             Import::Scalar(function) if function.arity() == 1 => RankRule::First,
@@ -180,17 +180,17 @@ impl Operator {
         }
     }
 
-    /// Whether it is imported as this scalar function.
+    /// Returns whether it is imported as this scalar function.
     #[cfg(test)]
     fn is_scalar(&self, function: ScalarFn) -> bool {
         matches!(self.import, Import::Scalar(own) if own == function)
     }
 
-    /// Checks that the row says what the operator means in a version of its set.
+    /// Checks that the row applies to a version of the operator set.
     ///
     /// # Errors
     ///
-    /// A version before the first one that is supported, or after the last.
+    /// A version before the first supported one, or after the last one.
     pub fn check(&self, opset: i64) -> Result<(), Refusal> {
         let first = self.since[0];
         if opset < first {
@@ -208,7 +208,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Appends what a node of the operator is in core.
+    /// Imports a node of the operator.
     pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
         let values = match self.import {
             Import::Scalar(function) => vec![n.apply(function)?],
@@ -312,7 +312,7 @@ const FAMILIES: &[&[Operator]] = &[
     window::ROWS,
 ];
 
-/// A domain by the one name that it has here.
+/// Returns the canonical name of a domain.
 pub(crate) fn domain(name: &str) -> &str {
     match name {
         "ai.onnx" => ONNX,
@@ -320,7 +320,7 @@ pub(crate) fn domain(name: &str) -> &str {
     }
 }
 
-/// An operator as diagnostics name it.
+/// Returns the name of an operator in diagnostics.
 pub(crate) fn qualified(of: &str, name: &str) -> String {
     match domain(of) {
         ONNX => name.to_owned(),
@@ -328,9 +328,9 @@ pub(crate) fn qualified(of: &str, name: &str) -> String {
     }
 }
 
-/// The row of an operator.
+/// Returns the row of an operator.
 pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
-    /// All rows, by domain and name. Models have thousands of nodes.
+    /// All rows by domain and name, hashed because models have thousands of nodes.
     static ROWS: LazyLock<FxHashMap<(&str, &str), &Operator>> = LazyLock::new(|| {
         let rows = FAMILIES.iter().copied().flatten();
         rows.map(|row| ((row.domain, row.name), row)).collect()
@@ -338,18 +338,18 @@ pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
     ROWS.get(&(domain(of), name)).copied()
 }
 
-/// An operator that is read.
+/// An operator that can be imported.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ReadOperator {
     /// Its domain; empty for ONNX's own.
     pub domain: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// The versions of its set that changed it, the first one that is read first.
+    /// The versions of its set that changed it, starting with the first supported one.
     pub since: &'static [i64],
 }
 
-/// The operators that are read, by domain and name.
+/// Returns the operators that can be imported, by domain and name.
 pub fn operators() -> Vec<ReadOperator> {
     let rows = FAMILIES.iter().copied().flatten();
     let mut all: Vec<ReadOperator> = rows

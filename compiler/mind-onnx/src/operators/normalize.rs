@@ -1,4 +1,4 @@
-//! Normalisations.
+//! Imports normalisations.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::reduce::{Mean, Sum};
@@ -16,10 +16,10 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::many("BatchNormalization", &[6, 7, 9, 14, 15], batch),
     Operator::one("InstanceNormalization", &[6, 22], instance),
     Operator::one("GroupNormalization", &[18, 21], group),
-    // ONNX Runtime had the operator before ONNX, and accepts it in every opset; so do its optimisers' models.
+    // ONNX Runtime had the operator before ONNX and accepts it in every opset, as do models of its optimisers.
     Operator::many("LayerNormalization", &[1, 17], layer),
     Operator::many("RMSNormalization", &[23], rms),
-    // As optimisers for ONNX Runtime write it, in ONNX's own domain.
+    // ONNX Runtime's optimisers write it in ONNX's own domain.
     Operator::many("SimplifiedLayerNormalization", &[1], rms),
     Operator::one("LpNormalization", &[1, 22], lp),
     Operator::one("LRN", &[1, 13], local_response),
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// What a normalisation needs of the elements along axes.
+/// The moments that a normalisation computes along its axes.
 struct Moments {
     mean: ValueId,
     centred: ValueId,
@@ -54,13 +54,13 @@ impl Moments {
     }
 }
 
-/// `1 / sqrt(x + epsilon)`.
+/// Returns `1 / sqrt(x + epsilon)`.
 fn inverse_root(e: &mut Emit<'_>, x: ValueId, epsilon: f64) -> One {
     let moved = e.apply_number(ScalarFn::Add, x, epsilon)?;
     e.apply(ScalarFn::Rsqrt, &[moved])
 }
 
-/// `x scale + bias`.
+/// Returns `x scale + bias`.
 fn affine(e: &mut Emit<'_>, x: ValueId, scale: ValueId, bias: Option<ValueId>) -> One {
     let scaled = e.apply(ScalarFn::Mul, &[x, scale])?;
     match bias {
@@ -73,12 +73,12 @@ fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refusal> {
     Ok(n.float("epsilon")?.unwrap_or(f64::from(1e-5f32)))
 }
 
-/// The refusal of an operator of opset 6 and earlier without `is_test`.
+/// Returns the refusal of an operator of opset 6 and earlier without `is_test`.
 pub(super) fn training_step() -> Refusal {
     Refusal::value("is_test", 0, 1).help("it is a step of training: export the model for inference")
 }
 
-/// By the moments that the model brings, or in training by those of the batch.
+/// Imports batch normalisation with the moments of the model, or with those of the batch in training.
 fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     if n.opset < 7 && n.int("is_test")? != Some(1) {
         return Err(training_step());
@@ -127,7 +127,7 @@ fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![result, next_mean, next_variance])
 }
 
-/// `x factor + (bias - mean factor)` for each channel, where the factor is `scale / sqrt(variance + epsilon)`.
+/// Returns `x factor + (bias - mean factor)` for each channel, where the factor is `scale / sqrt(variance + epsilon)`.
 fn moved_and_scaled(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -156,7 +156,7 @@ fn instance(n: &mut Node<'_, '_, '_>) -> One {
     affine(&mut n.e, own, scale, Some(bias))
 }
 
-/// Before opset 21 scale and bias are one for each group, then one for each channel.
+/// Imports group normalisation. Scale and bias are per group before opset 21, and per channel from then on.
 fn group(n: &mut Node<'_, '_, '_>) -> One {
     let epsilon = epsilon(n)?;
     let groups = n.positive("num_groups")?;
@@ -188,7 +188,7 @@ fn group(n: &mut Node<'_, '_, '_>) -> One {
     affine(&mut n.e, own, scale, Some(bias))
 }
 
-/// The dtype that a normalisation is computed in.
+/// Returns the dtype in which a normalisation is computed.
 fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     match n.int("stash_type")? {
         None => Ok(DType::F32),
@@ -196,7 +196,7 @@ fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     }
 }
 
-/// The axes from the attribute `axis` on.
+/// Returns the axes from the attribute `axis` on.
 fn trailing(n: &Node<'_, '_, '_>, rank: usize) -> Result<Vec<i64>, Refusal> {
     let first = n.e.axis(n.int("axis")?.unwrap_or(-1), rank)?;
     Ok((first as i64..rank as i64).collect())
@@ -209,8 +209,8 @@ fn layer(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(layer_of(&mut n.e, x, &axes, (scale, bias), precision)?.to_vec())
 }
 
-/// What a layer normalisation makes along axes, the mean, and the factor of the distance from it; computed in a dtype, with
-/// an epsilon.
+/// Returns a layer normalisation along axes, the mean, and the inverse standard deviation. It is computed in the dtype
+/// `single` with `epsilon`.
 pub(super) fn layer_of(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -235,8 +235,8 @@ fn rms(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(rms_of(&mut n.e, x, &axes, scale, precision)?.to_vec())
 }
 
-/// What a normalisation by the root of the mean square makes along axes, and its factor; computed in a dtype, with an
-/// epsilon.
+/// Returns an RMS normalisation along axes, and the inverse root mean square. It is computed in the dtype `single` with
+/// `epsilon`.
 pub(super) fn rms_of(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -271,7 +271,7 @@ fn lp(n: &mut Node<'_, '_, '_>) -> One {
         1 => sum,
         _ => n.e.apply(ScalarFn::Sqrt, &[sum])?,
     };
-    // A slice of zeros stays one.
+    // A slice of zeros stays zero, although its norm is 0.
     let zero = n.e.number(n.e.dtype(x), 0.0);
     let is_zero = mind_core::ops::compare::Compare::with(mind_core::ops::compare::Direction::Eq)
         .build(&mut n.e, norm, zero)?;
@@ -279,7 +279,7 @@ fn lp(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[is_zero, zero, own])
 }
 
-/// `x / (bias + alpha / size * sum of squares of near channels) ^ beta`.
+/// Returns `x / (bias + alpha / size * s) ^ beta`, where `s` is the sum of squares over neighbouring channels.
 fn local_response(n: &mut Node<'_, '_, '_>) -> One {
     let size = n.positive("size")?;
     let alpha = n.float("alpha")?.unwrap_or(f64::from(1e-4f32));

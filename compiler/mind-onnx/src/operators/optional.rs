@@ -1,4 +1,4 @@
-//! Values that may be missing, of which only tensors are read.
+//! Imports optional values, if they are tensors.
 
 use std::rc::Rc;
 

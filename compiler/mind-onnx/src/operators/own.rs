@@ -1,4 +1,5 @@
-//! The functions that our writer brings with a model: they are read by name, so that they compute the bits of core.
+//! Imports the model-local functions of the exporter, which are recognised by name, because their bodies would not
+//! compute the same bits.
 
 use mind_ir::scalar::ScalarFn;
 

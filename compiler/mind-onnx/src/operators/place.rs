@@ -1,4 +1,4 @@
-//! Elements that move to other places: written into a cache, back from windows, and in the other order.
+//! Imports scatters into caches, unpooling, `Col2Im` and reversed sequences.
 
 use mind_convert::{Argument, EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -26,14 +26,14 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Col2Im", &[18], col2im),
 ];
 
-/// 0, 1, .. along `axis` of a value of that rank, 1 along the others.
+/// Returns the positions 0, 1, .. along `axis` in the given rank, with extent 1 along the others.
 pub(super) fn places(e: &mut Emit<'_>, extent: Extent, axis: usize, rank: usize) -> One {
     let mut shape = vec![Extent::Known(1); rank];
     shape[axis] = extent;
     e.iota(DType::I64, &shape, axis)
 }
 
-/// As [`places`], as many as `x` has along its axis `of`, which only a run may know.
+/// Returns positions as [`places`] does, as many as `x` has along its axis `of`, whose extent may be data-dependent.
 pub(super) fn places_along(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -45,13 +45,13 @@ pub(super) fn places_along(
     places(e, extent, axis, rank)
 }
 
-/// Zeros of a dtype.
+/// Returns zeros of a dtype.
 fn zeros(e: &mut Emit<'_>, of: DType, shape: &[Dim]) -> One {
     let zero = e.number(of, 0.0);
     Ok(BroadcastTo::with(shape).build(e, zero)?)
 }
 
-/// The order of axes in which `first` come before the others, and the one that undoes it.
+/// Returns the permutation that moves the axes `first` to the front, and its inverse.
 fn moved_first(first: &[usize], rank: usize) -> (Vec<i64>, Vec<i64>) {
     let others = (0..rank).filter(|axis| !first.contains(axis));
     let order: Vec<usize> = first.iter().copied().chain(others).collect();
@@ -62,7 +62,7 @@ fn moved_first(first: &[usize], rank: usize) -> (Vec<i64>, Vec<i64>) {
     (order.into_iter().map(|axis| axis as i64).collect(), back)
 }
 
-/// The first elements of each sequence in the other order, as many as it has; the rest as they are.
+/// Reverses the first elements of each sequence, as many as its length; the others stay.
 fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     let (batch, time) = (
         n.int("batch_axis")?.unwrap_or(1),
@@ -93,7 +93,7 @@ fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(reversed, &back)
 }
 
-/// A cache with new elements from the place that each sequence of the batch has reached.
+/// Returns a cache updated with new elements, from the write index of each sequence of the batch on.
 fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     let circular = match n.word("mode")?.unwrap_or("linear") {
         "linear" => false,
@@ -138,7 +138,7 @@ fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     e.transpose(written, &back)
 }
 
-/// The largest elements of windows where they were, among zeros.
+/// Imports max unpooling: the maxima are scattered to their indices among zeros.
 fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
     let (x, index) = (n.input(0)?, n.input(1)?);
     let shape = n.e.shape(x)?;
@@ -187,7 +187,7 @@ fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
     resized(e, pooled, &whole, &wanted)
 }
 
-/// The first elements along each axis, or zeros behind them, to the extents `wanted`.
+/// Crops or pads `x` with zeros at the end of each axis to the extents `wanted`.
 fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
     let high: Vec<i64> = wanted.iter().zip(own).map(|(to, from)| to - from).collect();
     if high.iter().all(|own| *own == 0) {
@@ -196,7 +196,7 @@ fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
     Ok(PadOp::with(&vec![0; own.len()], &high).build(e, x, None)?)
 }
 
-/// The number of elements of a shape.
+/// Returns the number of elements of a shape.
 pub(super) fn elements(shape: &[i64]) -> Result<i64, Refusal> {
     let count = shape
         .iter()
@@ -210,10 +210,10 @@ pub(super) fn elements(shape: &[i64]) -> Result<i64, Refusal> {
     })
 }
 
-/// The most elements that windows of an image have.
+/// Maximum number of elements in all windows of an image.
 pub(super) const MOST_TAPS: i64 = 1 << 24;
 
-/// The columns of windows, added where they were in an image.
+/// Imports `Col2Im`: columns of windows are added at their positions in the image.
 fn col2im(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let known = |at: usize| {
@@ -288,7 +288,7 @@ fn col2im(n: &mut Node<'_, '_, '_>) -> One {
     Ok(PadOp::with(&crop(&pads[..rank]), &crop(&pads[rank..])).build(e, padded, None)?)
 }
 
-/// Windows that slide over an image with its pads.
+/// Sliding windows over a padded image.
 struct Windows {
     padded: Vec<i64>,
     block: Vec<i64>,
@@ -297,8 +297,8 @@ struct Windows {
 }
 
 impl Windows {
-    /// The places in the image of each tap in each window, window after window for each tap; how many taps a window has,
-    /// and how many windows there are.
+    /// Returns the position in the image of each tap in each window, with the windows varying fastest, the number of
+    /// taps in a window, and the number of windows.
     fn places(&self) -> Result<(Vec<i64>, i64, i64), Refusal> {
         let rank = self.block.len();
         let counts: Vec<i64> = (0..rank)

@@ -1,4 +1,4 @@
-//! Pools, and how windows slide.
+//! Imports pools, and the windows of pools and convolutions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::pad::PadOp;
@@ -25,16 +25,16 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// The input, and its axes behind batch and channels.
+/// Returns the input and its spatial axes.
 fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refusal> {
     let x = n.input(0)?;
     Ok((x, (2..n.e.rank(x) as i64).collect()))
 }
 
-/// The words of `auto_pad`.
+/// The values of `auto_pad`.
 pub(super) const AUTO_PADS: &[&str] = &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
 
-/// An attribute with an entry for each spatial dimension; all of them are `default` if it is left out.
+/// Returns an attribute with one entry for each spatial dimension, all `default` if it is missing.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub(super) fn spatial_list(
     Ok(list.to_vec())
 }
 
-/// The attribute `pads`: those before each spatial dimension, then those after each.
+/// Returns the attribute `pads`: those at the begin of each spatial dimension, then those at the end of each.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub(super) fn spatial_pads(
     Ok(Some(list.to_vec()))
 }
 
-/// How windows slide along the spatial dimensions of `[N, C, ..]`.
+/// Sliding windows along the spatial dimensions of `[N, C, ..]`.
 pub(super) struct Geometry {
     pub window: Vec<i64>,
     pub strides: Vec<i64>,
@@ -84,7 +84,7 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    /// What the attributes of a node say of windows with `taps` elements.
+    /// Returns the windows of a node, with `taps` elements along each dimension.
     pub fn of(n: &Node<'_, '_, '_>, x: ValueId, taps: &[i64]) -> Result<Geometry, Refusal> {
         let spatial = taps.len();
         if let Some(own) = n.ints("kernel_shape")?
@@ -163,18 +163,18 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// The elements from the first tap to the last.
+    /// Returns the distance from the first to the last tap, plus one.
     fn reach(&self, at: usize) -> i64 {
         let last = (self.window[at] - 1).saturating_mul(self.dilations[at]);
         last.saturating_add(1)
     }
 
-    /// What is padded before each spatial dimension, then after each.
+    /// Returns the padding at the begin of each spatial dimension, then at the end of each.
     pub fn pads(&self) -> Vec<i64> {
         [&self.low[..], &self.high].concat()
     }
 
-    /// The same windows over what is padded already.
+    /// Returns the same windows without padding, for an input that is padded already.
     pub fn unpadded(self) -> Geometry {
         let none = vec![0; self.window.len()];
         Geometry {
@@ -184,12 +184,12 @@ impl Geometry {
         }
     }
 
-    /// Pads a dimension whose extent only a run knows as `auto` says, where that needs no extent: with at most this much
-    /// after it, the last window is that of ⌈extent / stride⌉ for every extent.
+    /// Applies `auto` to a dimension of unknown extent, if the padding at the begin does not depend on the extent. The
+    /// padding at the end is the largest possible one; it gives ⌈extent / stride⌉ windows for every extent.
     ///
     /// # Errors
     ///
-    /// E4105 if the pads before it depend on the extent.
+    /// E4105 if the padding at the begin depends on the extent.
     fn same_of_any(
         &mut self,
         n: &Node<'_, '_, '_>,
@@ -198,7 +198,7 @@ impl Geometry {
         auto: &str,
     ) -> Result<(), Refusal> {
         let (stride, reach) = (self.strides[at], self.reach(at));
-        // The extent is a multiple of the stride less `short`.
+        // `short` is the difference between the extent and the next multiple of the stride.
         let total = |short: i64| short.saturating_add(reach).saturating_sub(stride).max(0);
         let (least, most) = (total(0), total(stride - 1));
         let low = before(auto, most);
@@ -215,11 +215,13 @@ impl Geometry {
         Ok(())
     }
 
-    /// Pads further, so that the last window that starts inside of the input and its first pad is whole.
+    /// Extends the padding for `ceil_mode`, so that the last window that starts inside of the input or its begin
+    /// padding is complete.
     fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refusal> {
         for at in 0..self.window.len() {
             let (stride, reach) = (self.strides[at], self.reach(at));
-            // No window starts after the input for any extent, so that the last one is that of the rounded number.
+            // If no window can start after the input for any extent, the padding that rounds up is valid for an unknown
+            // extent as well.
             let raised = self.high[at].saturating_add(stride - 1);
             let Some(extent) = n.e.dims(x)[2 + at].fixed() else {
                 if raised >= reach {
@@ -240,7 +242,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// The lists with an entry for each dimension of the input.
+    /// Returns the windows with one entry for each dimension of the input.
     fn whole(&self) -> Whole {
         Whole {
             window: whole(&self.window, 1),
@@ -252,7 +254,7 @@ impl Geometry {
     }
 }
 
-/// How much of a padding comes before a dimension.
+/// Returns the part of a padding that goes to the begin of a dimension.
 fn before(auto: &str, total: i64) -> i64 {
     if auto == "SAME_UPPER" {
         total / 2
@@ -261,7 +263,7 @@ fn before(auto: &str, total: i64) -> i64 {
     }
 }
 
-/// How windows slide along all dimensions of `[N, C, ..]`.
+/// Sliding windows along all dimensions of `[N, C, ..]`.
 struct Whole {
     window: Vec<i64>,
     strides: Vec<i64>,
@@ -270,12 +272,12 @@ struct Whole {
     high: Vec<i64>,
 }
 
-/// A list of spatial dimensions with an entry for batch and channels.
+/// Returns a list of spatial dimensions with entries for batch and channels added.
 fn whole(list: &[i64], outer: i64) -> Vec<i64> {
     [&[outer; 2], list].concat()
 }
 
-/// The windows of a pool over `x`.
+/// Returns the windows of a pool over `x`.
 fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refusal> {
     let taps = n
         .ints("kernel_shape")?
@@ -283,7 +285,7 @@ fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refusal> {
     Geometry::of(n, x, taps)
 }
 
-/// What the elements under each window of `[N, C, ..]` reduce to.
+/// Reduces each window of `[N, C, ..]`.
 pub(super) fn reduce_windows(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -326,7 +328,7 @@ fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(vec![max, place])
 }
 
-/// Places in images that are stored column after column.
+/// Converts positions in row-major images to column-major ones.
 fn by_columns(n: &mut Node<'_, '_, '_>, x: ValueId, place: ValueId) -> One {
     let &[.., height, width] = &n.e.shape(x)?[..] else {
         return Err(Refusal::value(
@@ -353,7 +355,7 @@ fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
     average_of(n, x)
 }
 
-/// The means of the windows of `x` that the attributes of a node say.
+/// Returns the averages of the windows of `x` that the attributes of a node describe.
 pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let mut geometry = windows(n, x)?;
     let counts = n.flag("count_include_pad")?;
@@ -365,7 +367,7 @@ pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
         geometry.raise(n, x)?;
         return reduce_windows(&mut n.e, x, &geometry, Reduction::Mean, false);
     }
-    // Stated pads count, those of the raised windows do not.
+    // Explicit padding counts, but the padding added for `ceil_mode` does not.
     let (low, high) = (whole(&geometry.low, 0), whole(&geometry.high, 0));
     let (before, after) = (geometry.low.clone(), geometry.high.clone());
     geometry.raise(n, x)?;
@@ -377,7 +379,7 @@ pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     reduce_windows(&mut n.e, padded, &geometry, Reduction::Mean, false)
 }
 
-/// The p-th root of the sum of the p-th powers.
+/// Imports an Lp pool: the p-th root of the sum of p-th powers.
 fn lp_pool(n: &mut Node<'_, '_, '_>) -> One {
     let p = n.int("p")?.unwrap_or(2);
     let x = n.input(0)?;

@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Imports matrix products.
 
 use mind_convert::EmitCore;
 use mind_ir::scalar::ScalarFn;
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// `alpha A' B' + beta C`.
+/// Imports `alpha A' B' + beta C`.
 pub(super) fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let beta = n.float("beta")?.unwrap_or(1.0);
@@ -32,7 +32,7 @@ pub(super) fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     if n.flag("transB")? {
         rhs = n.e.transpose(rhs, &[1, 0])?;
     }
-    // The third input broadcasts; before opset 7 a flag says so.
+    // The third input is broadcast; before opset 7 a flag states this.
     n.ignore("broadcast");
     let mut result = matrix_product(n, lhs, rhs)?;
     if alpha != 1.0 {

@@ -1,4 +1,4 @@
-//! Numbers as integers on a scale.
+//! Imports quantisation and dequantisation.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::quantize::{Dequantize, Quantize};
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Operator] = &[
         let (x, filter) = (real(n, 0, -1)?, real(n, 3, 0)?);
         let mut own = convolution(n, x, filter)?;
         if let Some(bias) = n.optional(8)? {
-            // The bias is on the scale of the products.
+            // The scale of the bias is the product of both scales.
             let (input, weight) = (n.input(1)?, n.input(4)?);
             let scale = n.e.apply(ScalarFn::Mul, &[input, weight])?;
             let wide = n.e.convert(bias, DType::F32)?;
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Operator] = &[
     }),
 ];
 
-/// A scale or zero point as core takes it: one of one element as a number.
+/// Returns a scale or zero point in core's form: a list of one element becomes a scalar.
 pub(super) fn point(e: &mut Emit<'_>, value: ValueId) -> One {
     if e.dims(value)[..] != [Dim::Fixed(1)] {
         return Ok(value);
@@ -66,14 +66,15 @@ pub(super) fn optional_point(
     value.map(|value| point(&mut n.e, value)).transpose()
 }
 
-/// Blocks follow from the extents of the scale.
+/// Returns the axis; the block size follows from the extents of the scale.
 fn axis(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     n.ignore("block_size");
     n.ignore("saturate");
     Ok(n.int("axis")?.unwrap_or(1))
 }
 
-/// An axis that a tensor of rank 1 has, too, where the scale is one number.
+/// Returns an axis that is valid for `x`, because the default axis is out of range for rank 1 and irrelevant for a
+/// scalar scale.
 fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     match e.rank(scale) {
         1 if e.rank(x) > 1 => axis,
@@ -82,7 +83,7 @@ fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     }
 }
 
-/// The dtype that a node asks for, if it does.
+/// Returns the output dtype that a node requests, if it does.
 fn output_dtype(n: &Node<'_, '_, '_>) -> Result<Option<DType>, Refusal> {
     let asked = n.int("output_dtype")?.filter(|own| *own != 0);
     asked.map(dtype).transpose()
@@ -126,7 +127,7 @@ fn dynamic(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(dynamically(&mut n.e, x)?.to_vec())
 }
 
-/// All elements in `u8`, their scale and their zero point, which follow from the largest and the smallest.
+/// Quantises all elements to `u8` with a scale and zero point computed from the largest and the smallest.
 pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], Refusal> {
     let axes: Vec<i64> = (0..e.rank(x) as i64).collect();
     let high = Max::with().axes(&axes).build(e, x)?;
@@ -146,7 +147,7 @@ pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], 
     Ok([own, scale, point])
 }
 
-/// The numbers that inputs `at`, its scale and its zero point stand for.
+/// Dequantises input `at` with the scale and the zero point in the next inputs.
 pub(super) fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
     let (x, scale) = (n.input(at)?, n.input(at + 1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 2)?);
@@ -156,7 +157,7 @@ pub(super) fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
         .build(&mut n.e, x, scale, zero)?)
 }
 
-/// Numbers on the scale in input `at`, with the zero point behind it.
+/// Quantises with the scale in input `at` and the zero point in the next input.
 pub(super) fn requantized(n: &mut Node<'_, '_, '_>, own: ValueId, at: usize) -> One {
     let scale = n.input(at)?;
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 1)?);

@@ -1,5 +1,5 @@
-//! Operators on quantised elements as optimisers for ONNX Runtime write them: on the numbers that the elements stand for,
-//! which core turns into products of integers.
+//! Imports the quantised operators of ONNX Runtime's optimisers as operators on the dequantised tensors, which core
+//! turns into integer products.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::join::Concat;
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Operator] = &[
     })
     .of(MICROSOFT),
     Operator::one("QLinearSoftmax", &[1], |n| {
-        // The version of ONNX's own Softmax that is meant; before 13 `axis` begins a slice.
+        // The opset of the intended `Softmax`; before 13, `axis` is the first axis of a slice.
         let version = n.int("opset")?.unwrap_or(0);
         let x = real(n, 0, -1)?;
         let rank = n.e.rank(x);
@@ -112,7 +112,7 @@ fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The product of integers less their zero points, times both scales, plus the bias in input `bias`.
+/// Returns the product of integers minus their zero points, times both scales, plus the bias in input `bias`.
 pub(super) fn scaled_product(
     n: &mut Node<'_, '_, '_>,
     operands: [ValueId; 2],
@@ -127,7 +127,7 @@ pub(super) fn scaled_product(
     }
 }
 
-/// The product of integers less their zero points, times both scales.
+/// Returns the product of integers minus their zero points, times both scales.
 fn scaled(
     e: &mut Emit<'_>,
     operands: [ValueId; 2],
@@ -141,7 +141,7 @@ fn scaled(
     e.apply(ScalarFn::Mul, &[own, scale])
 }
 
-/// The product of `x`, as bytes on a scale of the moment, with bytes on a scale.
+/// Returns the product of dynamically quantised `x` with quantised bytes.
 pub(super) fn dynamic_product(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -152,7 +152,7 @@ pub(super) fn dynamic_product(
     scaled(e, [lhs, bytes], [own_scale, scale], [Some(own_zero), zero])
 }
 
-/// A bias is on the scale of the products; without an output scale the result is in `f32`.
+/// Imports a quantised `Gemm`, whose bias has the scale of the products. Without an output scale the result is `f32`.
 fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
@@ -179,9 +179,9 @@ fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     requantized(n, own, 7)
 }
 
-/// A product with a matrix whose elements are numbers of 4 or 8 bits, in blocks with a scale each.
+/// Imports a product with a block-quantised matrix of 4-bit or 8-bit numbers.
 fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
-    // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
+    // A hint about the precision of sums. A copy of the weights in ONNX Runtime's own layout would be another input.
     n.ignore("accuracy_level");
     n.unset(
         &["weight_prepacked"],
@@ -242,7 +242,7 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// Numbers of 4 or 8 bits as `u8`, `shape` of them: of two in a byte the one in its low bits comes first.
+/// Unpacks 4-bit or 8-bit numbers to `u8`. Of two numbers in a byte, the one in the low bits comes first.
 fn unpacked(e: &mut Emit<'_>, packed: ValueId, bits: i64, [rows, columns]: [i64; 2]) -> One {
     if bits == 8 {
         return e.part(packed, 1, 0, columns);

@@ -1,4 +1,4 @@
-//! Recurrent layers: the products with the input for all steps at once, then a scan that takes a step after the other.
+//! Imports recurrent layers as scans, with the input projection of all steps computed beforehand.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -34,12 +34,13 @@ pub(super) const ROWS: &[Operator] = &[
     .of(MICROSOFT),
 ];
 
-/// What the weights of a layer are.
+/// The format of a layer's weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Weights {
-    /// Matrices with a row for each unit of each gate.
+    /// Float matrices with a row for each unit of each gate.
     Numbers,
-    /// Bytes on a scale, with a column for each unit of each gate. What they are multiplied by becomes bytes, too.
+    /// Quantised bytes with a column for each unit of each gate. The operands of their products are quantised
+    /// dynamically.
     Bytes,
 }
 
@@ -63,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// The states that a step hands on, and the inputs with their first values.
+    /// Returns the indices of the inputs with the initial states.
     fn states(self) -> &'static [usize] {
         match self {
             Kind::Rnn | Kind::Gru => &[5],
@@ -80,36 +81,36 @@ impl Kind {
     }
 }
 
-/// What a direction of a layer does in a step.
+/// The computation of one direction in one step.
 struct Cell {
     kind: Kind,
     units: i64,
     activations: Vec<Activation>,
     clip: Option<f64>,
-    /// Whether the hidden state is reset after its product.
+    /// Whether the reset gate is applied after the product of the hidden state.
     resets_after: bool,
-    /// Whether an LSTM's forget gate is 1 less its input gate.
+    /// Whether an LSTM's forget gate is 1 minus its input gate.
     couples: bool,
     weights: Weights,
 }
 
-/// The values that every step of a direction reads.
+/// Values that every step of a direction reads.
 struct Fixed {
-    /// `[units, gates * units]`; of a GRU the gates, then what is new.
+    /// The recurrent weights, `[units, gates * units]`; a GRU has one for the gates and one for the new state.
     hidden: Vec<ValueId>,
-    /// The bias of the hidden gate of a GRU that resets after its product.
+    /// The hidden gate's bias in a GRU whose reset gate is applied after the product.
     inner_bias: Option<ValueId>,
-    /// What the gates of an LSTM take of its cell, `[3 * units]`.
+    /// The peephole weights of an LSTM, `[3 * units]`.
     peephole: Option<ValueId>,
     /// The length of each sequence, `[batch, 1]`.
     lengths: Option<ValueId>,
-    /// The scale of hidden weights that are bytes, and their zero point.
+    /// The scale of quantised recurrent weights, and their zero point.
     scale: Option<ValueId>,
     zero: Option<ValueId>,
 }
 
 impl Fixed {
-    /// The operands of a scan.
+    /// Returns the operands of a scan.
     fn list(&self) -> Vec<ValueId> {
         let more = [
             self.inner_bias,
@@ -122,7 +123,7 @@ impl Fixed {
         hidden.chain(more.into_iter().flatten()).collect()
     }
 
-    /// The same as arguments of its body.
+    /// Returns the same values as arguments of the scan's body.
     fn inside(&self, arguments: &[ValueId]) -> Fixed {
         let (hidden, more) = arguments.split_at(self.hidden.len());
         let mut more = more.iter().copied();
@@ -137,7 +138,7 @@ impl Fixed {
         }
     }
 
-    /// The product of a hidden state with hidden weights `at`.
+    /// Returns the product of a hidden state with the recurrent weights `at`.
     fn product(&self, e: &mut Emit<'_>, h: ValueId, at: usize) -> One {
         match self.scale {
             Some(scale) => dynamic_product(e, h, [self.hidden[at], scale], self.zero),
@@ -252,14 +253,15 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     Ok(stacked)
 }
 
-/// The part of direction `at` of what all directions have, without that dimension.
+/// Returns the slice of direction `at`, with the dimension of directions removed.
 fn one_of(e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
     let shape = e.dims(all);
     let own = e.part(all, 0, at as i64, at as i64 + 1)?;
     e.reshape(own, &shape[1..])
 }
 
-/// The products with the input for all steps, with the biases that no step changes; and what every step reads.
+/// Returns the input projection of all steps, including the biases that can be added there, and the values that every
+/// step reads.
 fn inputs(
     n: &mut Node<'_, '_, '_>,
     cell: &Cell,
@@ -301,7 +303,7 @@ fn inputs(
         let own = e.part(bias, 0, 0, all)?;
         let mut past = e.part(bias, 0, all, 2 * all)?;
         if cell.resets_after {
-            // The hidden gate's bias is reset too.
+            // The hidden gate's bias is subject to the reset and stays in the step.
             inner_bias = Some(e.part(past, 0, 2 * units, all)?);
             let kept = e.part(past, 0, 0, 2 * units)?;
             let zero = e.number(e.dtype(x), 0.0);
@@ -326,7 +328,7 @@ fn inputs(
     Ok((sums, fixed))
 }
 
-/// The scale and the zero point of direction `at`.
+/// Returns the scale and the zero point of direction `at`.
 fn scale_of(
     e: &mut Emit<'_>,
     scale: ValueId,
@@ -338,7 +340,8 @@ fn scale_of(
     Ok((one_of(e, scale, at)?, zero))
 }
 
-/// The last states, then the hidden state of every step. `steps` are given where sequences have lengths of their own.
+/// Returns the last states, followed by the hidden states of all steps. `steps` is given if the sequences have
+/// different lengths.
 fn scan(
     e: &mut Emit<'_>,
     cell: &Cell,
@@ -369,7 +372,7 @@ fn scan(
 }
 
 impl Cell {
-    /// The states after a step and what it shows; behind the end of a sequence the states as they were, and 0.
+    /// Returns the states after a step and its output. After the end of a sequence the states stay and the output is 0.
     fn masked_step(
         &self,
         e: &mut Emit<'_>,
@@ -404,13 +407,13 @@ impl Cell {
         }
     }
 
-    /// Gate `at` of a value that holds several.
+    /// Returns gate `at` of a value that concatenates several gates.
     fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: i64) -> One {
         let axis = e.rank(all) - 1;
         e.part(all, axis, at * self.units, (at + 1) * self.units)
     }
 
-    /// Activation `at` of a sum that is cut to the limits first.
+    /// Applies activation `at` to a sum, which is clipped first.
     fn activate(&self, e: &mut Emit<'_>, at: usize, mut sum: ValueId) -> One {
         if let Some(clip) = self.clip {
             sum = e.apply_number(ScalarFn::Maximum, sum, -clip)?;
@@ -455,7 +458,7 @@ impl Cell {
         let (h, c) = (states[0], states[1]);
         let past = fixed.product(e, h, 0)?;
         let all = e.apply(ScalarFn::Add, &[sums, past])?;
-        // What a gate sums up, with what it takes of the cell.
+        // The sum of a gate, including its peephole connection.
         let sum = |e: &mut Emit<'_>, gate: i64, of: Option<(i64, ValueId)>| -> One {
             let own = self.gate(e, all, gate)?;
             let (Some(peephole), Some((at, cell))) = (fixed.peephole, of) else {

@@ -1,4 +1,4 @@
-//! Reductions.
+//! Imports reductions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("CumProd", &[26], |n| cumulative(n, Accumulation::Prod)),
 ];
 
-/// What a reduction runs along.
+/// The axes of a reduction, and whether they are kept.
 struct Over {
     axes: Vec<i64>,
     keep: bool,
@@ -93,7 +93,7 @@ impl Over {
     }
 }
 
-/// A reduction whose axes are an attribute before opset `since`, and an input from then on.
+/// Imports a reduction whose axes are an attribute before opset `since`, and an input from then on.
 fn reduced(
     n: &mut Node<'_, '_, '_>,
     since: i64,
@@ -105,7 +105,7 @@ fn reduced(
     let x = n.input(0)?;
     let rank = n.e.rank(x);
     if axes.is_empty() && is_none {
-        // A reduction of each element by itself.
+        // Without axes, each element is reduced on its own.
         let over = Over {
             axes: vec![rank as i64],
             keep: false,
@@ -131,7 +131,7 @@ fn reduced(
     reduce(&mut n.e, x, &Over { axes, keep })
 }
 
-/// `x` with a last dimension of one element.
+/// Appends a dimension of extent 1 to `x`.
 fn one_more(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let rank = n.e.rank(x) as i64;
     Ok(ExpandDims::with(&[rank]).build(&mut n.e, x)?)
@@ -142,7 +142,8 @@ fn square_sum(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
     over.apply(e, Reduction::Sum, square)
 }
 
-/// `max + log(sum(exp(x - max)))`, where an infinite maximum counts as 0. Integers are taken as they are.
+/// Returns `max + log(sum(exp(x - max)))`, with an infinite maximum replaced by 0. The maximum of integers is not
+/// subtracted.
 fn log_sum_exp(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
     if e.dtype(x).class() != DTypeClass::Float {
         return Err(Refusal::dtype(
@@ -173,7 +174,7 @@ fn log_sum_exp(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
     e.apply(ScalarFn::Add, &[log, base])
 }
 
-/// The axis of a search, whether it stays, and whether the last of equals is found.
+/// Returns the axis of an argmax or argmin, whether it is kept, and whether the last of equal elements is selected.
 fn place(n: &Node<'_, '_, '_>) -> Result<(i64, bool, bool), Refusal> {
     let axis = n.int("axis")?.unwrap_or(0);
     let keep = n.int("keepdims")? != Some(0);

@@ -1,4 +1,4 @@
-//! Loops: scans where the number of steps is that of their limit, else loops with a condition.
+//! Imports loops: as scans if they always run to their limit, otherwise as loops with a condition.
 
 use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -15,7 +15,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, few_outputs, of_module, promised, scan, yielded};
+use super::control::{Values, few_outputs, of_module, promised, scan, stacked, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
@@ -73,11 +73,12 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
     made
 }
 
-/// The most loops inside of each other whose graphs are imported once more for their types, each of which doubles the work.
+/// Maximum nesting depth of loops whose graphs are imported a second time to infer types, because each doubles the
+/// work.
 const MOST_TRIED: usize = 8;
 
-/// The types of the values that a loop stacks. Carried values `replaced`, which no step reads and which the first one replaces, become
-/// values of the types that a step yields.
+/// Returns the types of the stacked values of a loop. The carried values `replaced`, which the first step replaces
+/// without reading, become values of the types that a step yields.
 fn tried<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -94,7 +95,7 @@ fn tried<'a>(
     Ok(rows)
 }
 
-/// Whether a loop's graph reads carried value `at` of the step before.
+/// Returns whether a loop's graph reads carried value `at`.
 fn is_read(body: &GraphProto, at: usize) -> bool {
     let Some(input) = body.input.get(2 + at) else {
         return true;
@@ -104,7 +105,7 @@ fn is_read(body: &GraphProto, at: usize) -> bool {
     yielded || nodes.any(|node| read_names(node).contains(&input.name[..]))
 }
 
-/// A value of a type that nothing reads. Extents that only a run knows are 0.
+/// Returns a placeholder of a type, whose elements are not read. Unknown extents become 0.
 fn any_value(e: &mut Emit<'_>, dtype: DType, shape: &[Dim]) -> One {
     let none = |dim: &Dim| match dim {
         Dim::Dynamic => Dim::Fixed(0),
@@ -120,7 +121,7 @@ fn any_value(e: &mut Emit<'_>, dtype: DType, shape: &[Dim]) -> One {
     Ok(DynamicReshape::with(shape).build(e, value, extents)?)
 }
 
-/// The numbers of the steps of a loop that does not end before its limit.
+/// Returns the step indices of a loop that runs to its limit.
 fn steps(n: &mut Node<'_, '_, '_>) -> One {
     if let Ok(Some(count)) = n.ints_in(0) {
         let count = count.first().copied().unwrap_or(0).max(0);
@@ -132,7 +133,7 @@ fn steps(n: &mut Node<'_, '_, '_>) -> One {
     Ok(DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(&mut n.e, count)?)
 }
 
-/// A loop that does not end before its limit, as a scan of the numbers of its steps.
+/// Imports a loop that runs to its limit as a scan over the step indices.
 fn counted<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -154,13 +155,14 @@ fn counted<'a>(
         for (at, before) in own.iter().enumerate() {
             values[at] = of_rank(e, body, at, values[at], *before)?;
         }
+        stack_all(e, body, states, &mut values)?;
         Ok(values)
     });
     let counts = (states, states + outputs);
     scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
-/// What ends a loop: the number of steps that it may take, and whether it starts.
+/// Returns the maximum trip count of a loop, and whether its first step runs.
 fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refusal> {
     let limit = match n.optional(0)? {
         Some(limit) => n.e.reshape(limit, &[])?,
@@ -173,7 +175,8 @@ fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refusal> {
     Ok([limit, goes])
 }
 
-/// The types of the values that a step of a loop yields, but for the condition, found in a loop that is thrown away.
+/// Returns the types of the values that a step yields, without the condition. They are inferred from a temporary loop,
+/// which is erased.
 fn yields<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -182,6 +185,7 @@ fn yields<'a>(
     let captures = Captures::of(n, &[body])?;
     let [_, goes] = ends(n)?;
     let place = n.e.tensor(&Tensor::scalar(0i64));
+    let states = carried.len();
     let operands = [&[place, goes], carried].concat();
     let attrs = While::attrs(operands.len() as i64);
     let mut found = Vec::new();
@@ -190,7 +194,8 @@ fn yields<'a>(
         let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
         let values = yielded(&values, e)?;
-        let values = values.get(1..).unwrap_or_default();
+        let mut values = values.get(1..).unwrap_or_default().to_vec();
+        stack_all(e, body, states, &mut values)?;
         found.extend(values.iter().map(|own| e.g().ty(*own).to_owned()));
         Ok(arguments.to_vec())
     });
@@ -209,7 +214,7 @@ fn yields<'a>(
     Ok(found)
 }
 
-/// No row of a type yet, where there may be any number.
+/// Returns a stack of a type without rows, whose number of rows is unknown.
 fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
     if let Some(axis) = row.shape.iter().position(|dim| *dim == Dim::Dynamic) {
         let refusal = Refusal::unsupported(
@@ -223,8 +228,8 @@ fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
     any_value(e, row.dtype, &[&[Dim::Dynamic], &row.shape[..]].concat())
 }
 
-/// A loop that ends by its condition, or after a number of steps that a run gives. The values that it stacks are carried,
-/// one longer after each step.
+/// Imports a loop that ends by its condition or after a data-dependent number of steps. The stacked values are carried
+/// and grow by one row in each step.
 fn conditional<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
@@ -249,7 +254,7 @@ fn conditional<'a>(
     let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
         let (own, stacks) = arguments[..states].split_at(inner);
         for &stack in stacks {
-            // The type of a carried value whose extent changes is that of the argument.
+            // A carried value whose extent changes keeps the type of the argument.
             if let Some(ty) = e.g().type_id(stack) {
                 e.b.graph.declare(stack, ty);
             }
@@ -263,6 +268,7 @@ fn conditional<'a>(
         for (at, value) in values[2..inner].iter_mut().enumerate() {
             *value = of_rank(e, body, at, *value, own[2 + at])?;
         }
+        stack_all(e, body, inner - 2, &mut values[2..])?;
         for (row, &stack) in values[inner..].iter_mut().zip(stacks) {
             let one = ExpandDims::with(&[0]).build(e, *row)?;
             *row = e.concat(&[stack, one], 0)?;
@@ -280,8 +286,22 @@ fn conditional<'a>(
     of_module(results[2..].to_vec())
 }
 
-/// What a step yields for carried value `at`. Models mix up one element and a list of one, which only their types tell apart: if the
-/// graph declares both with the rank of the value before, a single element gets it.
+/// Gives the stacked values, which follow the first `states` values, the extents that the loop's graph declares.
+fn stack_all(
+    e: &mut Emit<'_>,
+    body: &GraphProto,
+    states: usize,
+    values: &mut [ValueId],
+) -> Result<(), Refusal> {
+    let outputs = body.output.iter().skip(1);
+    for (value, output) in values.iter_mut().zip(outputs).skip(states) {
+        *value = stacked(e, output, *value)?;
+    }
+    Ok(())
+}
+
+/// Returns the value that a step yields for carried value `at`. Models confuse scalars and lists of one element. If the
+/// graph declares the rank of the value before, a single element is reshaped to it.
 fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, before: ValueId) -> One {
     let is_one = |dims: &[Dim]| dims.iter().all(|dim| *dim == Dim::Fixed(1));
     let (own, wanted) = (e.dims(value), e.dims(before));
@@ -292,7 +312,7 @@ fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, befor
     e.reshape(value, &wanted)
 }
 
-/// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
+/// Returns whether a loop's condition stays true: it is constantly true, or the condition of the previous step.
 fn goes_on(body: &GraphProto, files: &Files) -> bool {
     let Some(condition) = body.output.first().map(|own| &own.name) else {
         return false;

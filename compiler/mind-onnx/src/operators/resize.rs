@@ -1,4 +1,4 @@
-//! Images with other extents.
+//! Imports resizes.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
@@ -17,10 +17,10 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Upsample", &[7, 9], upsample),
 ];
 
-/// The words of `mode`; those that begin with `bi` are older.
+/// The values of `mode`; those that begin with `bi` are older.
 const MODES: &[&str] = &["nearest", "linear", "cubic", "bilinear", "bicubic"];
 
-/// The words of `coordinate_transformation_mode`.
+/// The values of `coordinate_transformation_mode`.
 const COORDINATES: &[&str] = &[
     "half_pixel",
     "half_pixel_symmetric",
@@ -30,10 +30,10 @@ const COORDINATES: &[&str] = &[
     "tf_crop_and_resize",
 ];
 
-/// The words of `nearest_mode`.
+/// The values of `nearest_mode`.
 const ROUNDINGS: &[&str] = &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
 
-/// The words of `keep_aspect_ratio_policy`.
+/// The values of `keep_aspect_ratio_policy`.
 const POLICIES: &[&str] = &["stretch", "not_larger", "not_smaller"];
 
 pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
@@ -45,7 +45,7 @@ pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
     })
 }
 
-/// What is resized along some axes.
+/// The resized axes with their sizes and scales.
 struct Target {
     axes: Vec<i64>,
     sizes: Vec<i64>,
@@ -53,10 +53,10 @@ struct Target {
 }
 
 impl Target {
-    /// Scales give sizes, rounded down.
+    /// Returns the sizes that result from scales, rounded down.
     ///
-    /// The product is one of `f32`, as in the shape inference of the package onnx and in ONNX Runtime, because 10 elements
-    /// scaled by the `f32` that is nearest to 0.7 are meant to become 7.
+    /// The product is computed in `f32`, as in onnx's shape inference and in ONNX Runtime, so that, for example, 10
+    /// elements scaled by the `f32` closest to 0.7 become 7.
     fn scaled(axes: Vec<i64>, shape: &[i64], scales: &[f64]) -> Result<Target, Refusal> {
         if scales.len() != axes.len() {
             let reason = "1 for each resized axis";
@@ -80,7 +80,7 @@ impl Target {
         })
     }
 
-    /// Leaves out the axes that stay as they are.
+    /// Removes the axes that do not change.
     fn changed(mut self, shape: &[i64]) -> Target {
         let stays = |at: usize| {
             let same = self.sizes[at] == shape[self.axes[at] as usize];
@@ -91,7 +91,7 @@ impl Target {
         self.without_ratios(shape)
     }
 
-    /// Leaves out scales that sizes say: their ratios to the extents, as far as `f32` holds them.
+    /// Removes the scales if they are the ratios of sizes to extents within `f32` precision.
     fn without_ratios(mut self, shape: &[i64]) -> Target {
         let is_said = |at: usize, scale: f64| {
             let extent = shape[self.axes[at] as usize] as f64;
@@ -105,7 +105,7 @@ impl Target {
         self
     }
 
-    /// The target along the axes at the places `kept`.
+    /// Returns the target restricted to the axes at the indices `kept`.
     fn along(&self, kept: &[usize]) -> Target {
         let scales = self.scales.as_ref();
         Target {
@@ -115,7 +115,7 @@ impl Target {
         }
     }
 
-    /// The first product of a scale and an extent that is not the size, beyond rounding in `f32`: the axis and the product.
+    /// Returns the first axis whose extent times scale is not an integer within `f32` rounding, and that product.
     fn fraction(&self, shape: &[i64]) -> Option<(i64, f64)> {
         let scales = self.scales.as_ref()?;
         let pairs = self.axes.iter().zip(scales);
@@ -124,8 +124,8 @@ impl Target {
     }
 }
 
-/// Returns the sizes and scales with which the reader takes `scales` rounded to `f32`; `None` if it refuses them, or would
-/// replace them by the ratios of the sizes and change a bit.
+/// Returns the sizes and scales that the importer derives from `scales` rounded to `f32`. Returns `None` if it would
+/// refuse them, or replace them by the ratios of the sizes with a different result.
 pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec<f64>)> {
     let axes = (0..extents.len() as i64).collect();
     let own = Target::scaled(axes, extents, scales).ok()?;
@@ -136,13 +136,13 @@ pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec
     keeps_bits.then_some((sizes, meant))
 }
 
-/// The most terms of a continued fraction. That of an `f32` has less than half as many.
+/// Maximum number of terms of a continued fraction. That of an `f32` has less than half as many.
 const DIGITS: usize = 64;
 
-/// The number with the smallest denominator that `scale` is nearest to in `f32`, for example 1/3 for 0.33333334.
+/// Returns the fraction with the smallest denominator that rounds to `scale` in `f32`, for example 1/3 for 0.33333334.
 ///
-/// Exporters write the `f32` that is nearest to the ratio they mean. With that ratio, coordinates that are meant to be whole
-/// are, so that `floor` and `ceil` give the element which PyTorch and ONNX Runtime read.
+/// Exporters write the `f32` closest to the intended ratio. With that ratio, coordinates that are meant to be integers
+/// are integers, so that `floor` and `ceil` select the same elements as PyTorch and ONNX Runtime.
 fn simplest(scale: f32) -> f64 {
     let own = f64::from(scale);
     if own.fract() == 0.0 {
@@ -150,7 +150,7 @@ fn simplest(scale: f32) -> f64 {
     }
     let half_way = |next: f32| f64::midpoint(own, f64::from(next));
     let (mut low, mut high) = (half_way(scale.next_down()), half_way(scale.next_up()));
-    // Convergents of the continued fraction: numerators and denominators of the last two.
+    // The last two convergents of the continued fraction, as numerator and denominator.
     let [mut before, mut last] = [(0.0, 1.0), (1.0, 0.0)];
     for _ in 0..DIGITS {
         let whole = low.floor();
@@ -166,7 +166,7 @@ fn simplest(scale: f32) -> f64 {
     if ratio as f32 == scale { ratio } else { own }
 }
 
-/// How elements are sampled, as the attributes of a node say.
+/// Sampling options of a node.
 struct How {
     mode: Interpolation,
     coordinates: Coordinates,
@@ -178,7 +178,7 @@ struct How {
 }
 
 impl How {
-    /// Whether a whole scale repeats each element as often.
+    /// Returns whether an integer scale repeats each element that many times.
     fn repeats(&self) -> bool {
         let is_rounded = matches!(self.rounding, Rounding::PreferFloor | Rounding::PreferCeil);
         self.mode == Interpolation::Nearest
@@ -195,7 +195,7 @@ impl How {
             }
     }
 
-    /// Coordinates `o / s`, rounded down, as before opset 11.
+    /// Returns the sampling options before opset 11: coordinates `o / s`, rounded down.
     fn asymmetric(mode: Interpolation) -> How {
         How {
             mode,
@@ -230,7 +230,7 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     let mut x = n.input(0)?;
     let how = How::of(n)?;
     let shape = match how.coordinates {
-        // The region has numbers for all axes.
+        // The region has entries for all axes.
         Coordinates::Crop => n.e.shape(x)?,
         _ => extents(&n.e, x),
     };
@@ -257,7 +257,7 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     }
     if how.coordinates == Coordinates::AlignCorners {
         warn_of_fraction(n, &target, &shape);
-        // Only a stretched filter asks for the scales.
+        // Only an antialiasing filter needs the scales.
         target.scales = target.scales.filter(|_| how.antialias);
     }
     if n.opset < 11 && how.mode == Interpolation::Nearest {
@@ -266,24 +266,24 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     resized(n, x, &target, &how)
 }
 
-/// The extent of a dimension that only a run knows.
+/// Marks a dimension of unknown extent.
 const OPEN: i64 = -1;
 
-/// The extents of `x`, with [`OPEN`] for those that are not known.
+/// Returns the extents of `x`, with [`OPEN`] for unknown ones.
 fn extents(e: &Emit<'_>, x: ValueId) -> Vec<i64> {
     let dims = e.dims(x).into_iter();
     dims.map(|dim| dim.fixed().unwrap_or(OPEN)).collect()
 }
 
-/// Axes of unknown extent along which each element is repeated, and how often.
+/// Axes of unknown extent along which each element is repeated, and the number of repeats.
 type Repeats = Vec<(usize, i64)>;
 
-/// Takes the scales of axes of unknown extent from `axes` and `scales`: 1 leaves the axis as it is, and another whole
-/// number repeats each element where `repeats` says that the mode does so.
+/// Removes axes of unknown extent from `axes` and `scales`. A scale of 1 leaves an axis unchanged. Other integer scales
+/// become repeats, if `repeats` states that the mode repeats elements.
 ///
 /// # Errors
 ///
-/// E4105 for any other scale of such an axis.
+/// E4105 for any other scale of an axis of unknown extent.
 fn without_open(
     n: &Node<'_, '_, '_>,
     x: ValueId,
@@ -308,10 +308,10 @@ fn without_open(
     Ok((kept.0, kept.1, found))
 }
 
-/// The first scale that is not taken as a number of repeats.
+/// The first scale that is not supported as a number of repeats.
 const MOST_REPEATS: f64 = 65536.0;
 
-/// `x` with each element along an axis `times` times.
+/// Repeats each element of `x` along an axis `times` times.
 fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
     let own = e.extents_of(x);
     let (mut wide, mut whole) = (own.clone(), own.clone());
@@ -322,7 +322,7 @@ fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
     e.reshape_extents(wide, &whole)
 }
 
-/// The sizes in input `at` along `axes`, without the axes that keep an extent of `x` which only a run knows.
+/// Returns the sizes in input `at` along `axes`, without axes of unknown extent whose size is that of `x`.
 fn known_sizes(
     n: &Node<'_, '_, '_>,
     x: ValueId,
@@ -346,7 +346,7 @@ fn known_sizes(
         pairs.map(|(axis, size)| (axis, size.dim().fixed())).unzip();
     match sizes.into_iter().collect::<Option<Vec<i64>>>() {
         Some(sizes) => Ok(Some((axes, sizes))),
-        // The refusal of sizes that only a run knows.
+        // Refuses data-dependent sizes.
         None => n.ints_in(at).map(|_| None),
     }
 }
@@ -355,7 +355,7 @@ fn wrong_sizes(found: usize, expected: usize) -> Refusal {
     Refusal::length("sizes", found, expected, "1 for each resized axis")
 }
 
-/// The sizes or scales that a node asks for, along the axes that it names, and repeats along further ones.
+/// Returns the requested sizes or scales along the axes of a node, and repeats along axes of unknown extent.
 fn target(
     n: &Node<'_, '_, '_>,
     x: ValueId,
@@ -388,7 +388,7 @@ fn target(
         (Some(scales), None) => Target::scaled(axes, shape, &scales).map(|own| (own, Vec::new())),
         (None, Some((axes, sizes))) if sizes.len() == axes.len() => {
             if policy != "stretch" {
-                // The ratio is one of all extents.
+                // The policy uses the ratios of all extents.
                 n.e.shape(x)?;
             }
             Ok((aspect(policy, axes, shape, sizes)?, Vec::new()))
@@ -403,7 +403,7 @@ fn target(
     }
 }
 
-/// Says where the reference evaluator of ONNX aligns other corners than those that exporters mean.
+/// Warns if ONNX's reference evaluator aligns other corners than exporters intend.
 fn warn_of_fraction(n: &mut Node<'_, '_, '_>, target: &Target, shape: &[i64]) {
     if let Some((axis, product)) = target.fraction(shape) {
         n.warn(format!(
@@ -413,7 +413,8 @@ fn warn_of_fraction(n: &mut Node<'_, '_, '_>, target: &Target, shape: &[i64]) {
     }
 }
 
-/// Nearest elements before `nearest_mode` was an attribute: coordinates are rounded up where a scale is below 1, else down.
+/// Returns the nearest elements as before the attribute `nearest_mode`: coordinates are rounded up if the scale is
+/// below 1, and down otherwise.
 ///
 /// Source: the node tests of the package onnx 1.5 (`test_resize_downsample_nearest`), and ONNX Runtime.
 fn nearest_of_opset_10(
@@ -493,7 +494,8 @@ fn rounding(word: &str) -> Result<Rounding, Refusal> {
     })
 }
 
-/// Sizes as they are, or one scale for all axes: the smallest or the largest that the sizes ask for.
+/// Returns the target of a policy: the sizes unchanged, or one scale for all axes, the smallest or the largest of the
+/// requested ones.
 fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refusal> {
     let ratios = axes
         .iter()
@@ -521,7 +523,7 @@ fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Resul
     })
 }
 
-/// Nearest elements, rounded down, until opset 10.
+/// Imports `Upsample` of opset 10 and earlier, whose nearest elements are rounded down.
 fn upsample(n: &mut Node<'_, '_, '_>) -> One {
     let mut x = n.input(0)?;
     let shape = extents(&n.e, x);

@@ -1,4 +1,4 @@
-//! Shapes that are inputs: numbers where they are known, else what a run computes.
+//! Imports operators with shape inputs, which may be data-dependent.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
@@ -56,13 +56,13 @@ fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The extents in input `at`, if each is a number or has a name.
+/// Returns the extents in input `at`, if all are known or symbolic.
 fn known_dims(n: &Node<'_, '_, '_>, at: usize) -> Option<Vec<Dim>> {
     let dims = n.dims_in(at).ok();
     dims.filter(|dims| !dims.contains(&Dim::Dynamic))
 }
 
-/// As many open dimensions as a list of extents has.
+/// Returns as many unknown dimensions as a list of extents has entries.
 fn open(e: &Emit<'_>, extents: ValueId) -> Result<Vec<Dim>, Refusal> {
     let rank = usize::try_from(e.extent(extents, 0)?).unwrap_or(0);
     if rank > mind_ir::types::MAX_RANK {
@@ -75,13 +75,13 @@ fn open(e: &Emit<'_>, extents: ValueId) -> Result<Vec<Dim>, Refusal> {
     Ok(vec![Dim::Dynamic; rank])
 }
 
-/// `x` with extents that a run computes.
+/// Broadcasts `x` to data-dependent extents.
 fn broadcast(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
     let open = open(e, extents)?;
     Ok(DynamicBroadcastTo::with(&open).build(e, x, extents)?)
 }
 
-/// The extents of `x` as a list of `rank` numbers: the first ones with 0 behind them, or all with 1 before them.
+/// Returns the extents of `x` as a list of `rank` numbers, padded with 0 at the end or with 1 at the front.
 pub(super) fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
     let dims = e.dims(x);
     let own = dims.into_iter().enumerate().map(|(axis, dim)| match dim {
@@ -103,14 +103,14 @@ pub(super) fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Alig
     })
 }
 
-/// Which dimensions of a shape of another rank go together.
+/// The alignment of two shapes of different rank.
 #[derive(Clone, Copy)]
 pub(super) enum Align {
     First,
     Last,
 }
 
-/// `instead` where a list of extents has `number`.
+/// Returns a list of extents with the entries `number` replaced by `instead`.
 pub(super) fn replaced(e: &mut Emit<'_>, list: ValueId, number: f64, instead: ValueId) -> One {
     let number = e.number(e.dtype(list), number);
     let is_number = Compare::with(Direction::Eq).build(e, list, number)?;
@@ -143,7 +143,7 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         }
     }
     let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
-    if dims.iter().filter(is_open).count() > 1 || has_given(n, 1) {
+    if dims.iter().filter(is_open).count() > 1 || has_foreign(n, x) {
         let extents = n.input(1)?;
         for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
             *dim = Dim::Dynamic;
@@ -153,16 +153,18 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape(x, &dims)
 }
 
-/// Whether a run gives a number of the list that is input `at`.
-fn has_given(n: &Node<'_, '_, '_>, at: usize) -> bool {
-    let Some(Value::Extents(list)) = n.given(at) else {
+/// Returns whether the shape has a data-dependent number that is not an extent of `x`, so that the number of elements
+/// must be checked at run time.
+fn has_foreign(n: &Node<'_, '_, '_>, x: ValueId) -> bool {
+    let Some(Value::Extents(list)) = n.given(1) else {
         return false;
     };
-    let mut elements = list.elements.iter();
-    elements.any(|own| matches!(own, Extent::Given(_)))
+    let own = n.e.extents_of(x);
+    let is_foreign = |extent: &Extent| extent.dim() == Dim::Dynamic && !own.contains(extent);
+    list.elements.iter().any(is_foreign)
 }
 
-/// The extent that -1 stands for in a shape whose open extents are all that `x` has.
+/// Returns the extent that -1 represents in a shape that contains all unknown extents of `x`.
 fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     let Some(Value::Extents(wanted)) = n.given(1) else {
         return None;
@@ -187,7 +189,7 @@ fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
     (taken > 0 && all % taken == 0).then_some(all / taken)
 }
 
-/// An extent of 0 is that of the input, and -1 is what is left for the others.
+/// Reshapes at run time. An extent of 0 is copied from the input, and -1 is inferred.
 fn reshape_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -210,7 +212,7 @@ fn reshape_at_run_time(
     Ok(DynamicReshape::with(shape).build(e, x, wanted)?)
 }
 
-/// The extents are broadcast too: 1 keeps that of the input.
+/// Imports `Expand`. The shapes are broadcast against each other, so 1 keeps the extent of the input.
 fn expand(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let own = n.e.dims(x);
@@ -228,7 +230,7 @@ fn expand(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The extents `own` broadcast to `wanted`.
+/// Returns the extents `own` broadcast to `wanted`.
 fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     let rank = own.len().max(wanted.len());
     let from_end = |dims: &[Dim], at: usize| {
@@ -243,7 +245,7 @@ fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     joined.collect()
 }
 
-/// `shape` holds the known extents of the result.
+/// Expands at run time; `shape` holds the known extents of the result.
 fn expand_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -265,9 +267,9 @@ fn expand_at_run_time(
     }
 }
 
-/// `start + step i` for as many `i` as stay before `limit`.
+/// Returns `start + step i` for all `i` up to `limit`, exclusive.
 fn range(n: &mut Node<'_, '_, '_>) -> One {
-    // How the sums were computed before they were products.
+    // The dtype in which older definitions summed up the steps.
     n.ignore("stash_type");
     let places = places(n)?;
     let (first, by) = (n.input(0)?, n.input(2)?);
@@ -276,7 +278,7 @@ fn range(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Add, &[scaled, first?])
 }
 
-/// 0, 1, .. for each element of a range, in its dtype.
+/// Returns the indices 0, 1, .. of a range in its dtype.
 fn places(n: &mut Node<'_, '_, '_>) -> One {
     let numbers = |at: usize| -> Result<Option<f64>, Refusal> {
         match (n.given(at), n.floats_in(at)) {

@@ -1,4 +1,4 @@
-//! Shapes: asked for, changed, filled.
+//! Imports shape queries, reshapes and fills.
 
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
 ];
 
-/// The first input, as it is.
+/// Returns the first input unchanged.
 fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refusal> {
     let value = n.given(0).cloned();
     value.ok_or_else(|| Refusal::missing(n.operand(0)))
@@ -104,7 +104,7 @@ fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![Value::Op(element_count(&mut n.e, x)?)])
 }
 
-/// The number of elements of a value.
+/// Returns the number of elements of a value.
 pub(super) fn element_count(e: &mut Emit<'_>, x: ValueId) -> One {
     let mut count = e.tensor(&Tensor::scalar(1i64));
     for (axis, dim) in e.dims(x).into_iter().enumerate() {
@@ -136,7 +136,7 @@ fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![known(&tensor)])
 }
 
-/// For inference the input as it is, and a mask that keeps all of it.
+/// Imports dropout for inference: the input unchanged, and a mask of ones.
 fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     n.ignore("seed");
     n.ignore("ratio");
@@ -158,7 +158,7 @@ fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     }
     let x = n.e.value(&value)?;
     let extents = n.e.extents_of(x);
-    // Masks were of the dtype of the input before opset 10.
+    // Before opset 10, masks had the dtype of the input.
     let of = match n.opset {
         ..10 => n.e.dtype(x),
         _ => DType::Bool,
@@ -206,11 +206,11 @@ fn concat(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![Value::Op(n.e.concat(&all, axis)?)])
 }
 
-/// The most elements of a list of which some are known and some are not.
+/// Maximum length of a partially known list.
 const MOST_JOINED: usize = MAX_RANK;
 
-/// The concatenation of short lists of `i64` some of whose elements are known, so that the known ones stay known; `None`
-/// for other inputs.
+/// Returns the concatenation of short `i64` lists with some known elements, so that these stay known; `None` for other
+/// inputs.
 fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusal> {
     let mut elements = Vec::new();
     let mut is_some_known = false;
@@ -247,7 +247,7 @@ fn joined(n: &mut Node<'_, '_, '_>, axis: i64) -> Result<Option<Extents>, Refusa
     }))
 }
 
-/// The axes of an operator that took them as an attribute before opset 13, counted from the front.
+/// Returns the axes of an operator, counted from the front. They were an attribute before opset 13.
 fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> {
     let Some(axes) = n.ints_since(13, "axes", 1)? else {
         return Ok(None);
@@ -273,12 +273,12 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
 }
 
-/// `x` without the dimensions of extent 1. The declared rank of the result decides whether those whose extent only a run
-/// knows are kept or dropped, and the run checks their extents; without a declaration they are kept.
+/// Squeezes all dimensions of extent 1. Whether dimensions of unknown extent are kept or dropped follows from the
+/// declared rank of the result, and their extents are checked at run time. Without a declaration they are kept.
 ///
 /// # Errors
 ///
-/// A declared rank that drops some of them, because it leaves open which.
+/// If the declared rank drops only some of them, because it does not determine which.
 fn squeeze_ones(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let rest = match &axes_where(&n.e.dims(x), |dim| dim == Dim::Fixed(1))[..] {
         [] => x,
@@ -317,14 +317,14 @@ fn squeeze_ones(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     Ok(kept.build(&mut n.e, rest, extents)?)
 }
 
-/// The axes of the dimensions that `is_wanted` admits.
+/// Returns the axes of the dimensions for which `is_wanted` is true.
 fn axes_where(dims: &[Dim], is_wanted: impl Fn(Dim) -> bool) -> Vec<i64> {
     let axes = dims.iter().enumerate();
     let axes = axes.filter(|(_, dim)| is_wanted(**dim));
     axes.map(|(axis, _)| axis as i64).collect()
 }
 
-/// `x`, whose dimensions `axes` have an extent of 1, which a run checks of those that only it knows.
+/// Returns `x` with extent 1 at `axes`, which is checked at run time for unknown extents.
 fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {
     let mut dims = e.dims(x);
     for &axis in axes {
@@ -355,7 +355,7 @@ fn transpose(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(x, permutation)
 }
 
-/// `[a, b]` repeated is `[r, a, s, b]`, broadcast from `[1, a, 1, b]`, in one piece.
+/// Imports `Tile`: `[a, b]` is broadcast from `[1, a, 1, b]` to `[r, a, s, b]` and then merged.
 fn tile(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     if n.given(1).is_none() {
@@ -403,7 +403,7 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
     Ok(DynamicReshape::with(&whole).build(e, wide, products)?)
 }
 
-/// The extent of a dimension of extent `own` that is repeated; `None` where that is no extent.
+/// Returns a repeated extent; `None` on overflow.
 fn product(repeats: Dim, own: Dim) -> Option<Dim> {
     Some(match (repeats, own) {
         (Dim::Fixed(repeats), Dim::Fixed(own)) => Dim::Fixed(repeats.checked_mul(own)?),
@@ -413,7 +413,7 @@ fn product(repeats: Dim, own: Dim) -> Option<Dim> {
     })
 }
 
-/// What negative amounts leave of `x`.
+/// Crops `x` by negative padding.
 fn cropped(e: &mut Emit<'_>, x: ValueId, low: &[i64], high: &[i64]) -> One {
     let starts: Vec<i64> = low.iter().map(|low| low.min(&0).saturating_neg()).collect();
     let mut ends = vec![OPEN_END; high.len()];

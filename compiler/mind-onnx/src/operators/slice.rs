@@ -1,4 +1,4 @@
-//! Parts of tensors along their axes.
+//! Imports slices and splits.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
@@ -64,8 +64,8 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(parts)
 }
 
-/// Parts of an axis whose extent, or how it is split, only a run knows. Sizes that are no numbers are taken as they come:
-/// the last part ends where the axis does.
+/// Splits an axis of unknown extent, or by data-dependent sizes. Data-dependent sizes are not checked, but the last
+/// part ends where the axis does.
 fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many {
     let count = n.proto.output.len().max(1);
     let attribute = if n.opset < 13 { n.ints("split")? } else { None };
@@ -111,7 +111,7 @@ fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many 
     Ok(found)
 }
 
-/// The refusal of lists of which one has another length than the list of starts.
+/// Returns the refusal of lists whose lengths differ from that of the starts.
 fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     let names = ["ends", "axes", "steps"];
     let mut lists = names.iter().zip(lengths);
@@ -120,7 +120,7 @@ fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     Refusal::length(*name, found, count, "1 for each start")
 }
 
-/// The middle of each axis, or zeros about it; of an odd number of elements there are fewer before it.
+/// Crops or pads each axis around its centre. If the difference is odd, the smaller half is at the begin.
 fn center(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
@@ -189,6 +189,15 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         if cut.is_whole() {
             continue;
         }
+        if cut.step < 0 && (cut.end == i64::MAX || cut.end == i64::from(i32::MAX)) {
+            n.warn(format!(
+                "along axis {axis} it ends at {} with step {}, so that it has no elements, as the standard says; ONNX \
+                 Runtime takes that end for the first element: write {} for it",
+                cut.end,
+                cut.step,
+                i64::MIN
+            ));
+        }
         let extent = match n.e.dims(x)[axis] {
             Dim::Fixed(extent) => extent,
             Dim::Symbol(_) => {
@@ -218,7 +227,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
     Ok(own)
 }
 
-/// As many elements as a run finds between two places, which are moved inside of the axis.
+/// Slices with data-dependent bounds, which are clamped to the axis.
 fn slice_at_run_time(
     n: &mut Node<'_, '_, '_>,
     axes: Option<Vec<i64>>,
@@ -249,7 +258,7 @@ fn slice_at_run_time(
     Ok(x)
 }
 
-/// Every `step`-th element along an axis between two places, which are moved inside of it.
+/// Returns every `step`-th element along an axis between two bounds, which are clamped to the axis.
 fn cut_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -258,8 +267,10 @@ fn cut_at_run_time(
     step: i64,
 ) -> One {
     let size = e.extent_value(x, axis)?;
-    let [start, end] = bounds.map(|own| place_inside(e, own, size, step > 0));
-    let (start, end) = (start?, end?);
+    let [start, end] = bounds;
+    let start = place_inside(e, start, size, (0.0, step > 0))?;
+    let least = if step > 0 { 0.0 } else { -1.0 };
+    let end = place_inside(e, end, size, (least, step > 0))?;
     let span = match step > 0 {
         true => e.apply(ScalarFn::Sub, &[end, start])?,
         false => e.apply(ScalarFn::Sub, &[start, end])?,
@@ -275,19 +286,24 @@ fn cut_at_run_time(
     Ok(Gather::with().axis(axis as i64).build(e, x, places)?)
 }
 
-/// A place counted from the end if it is negative, moved into an axis; for negative steps between -1 and the last place.
-fn place_inside(e: &mut Emit<'_>, place: ValueId, size: ValueId, is_upward: bool) -> One {
+/// Returns a bound, counted from the end if it is negative and clamped to the axis: from `least` on, and for negative
+/// steps up to the last position.
+fn place_inside(
+    e: &mut Emit<'_>,
+    place: ValueId,
+    size: ValueId,
+    (least, is_upward): (f64, bool),
+) -> One {
     let zero = e.number(DType::I64, 0.0);
     let is_behind = Compare::with(Direction::Lt).build(e, place, zero)?;
     let behind = e.apply(ScalarFn::Add, &[place, size])?;
     let own = e.apply(ScalarFn::Select, &[is_behind, behind, place])?;
-    let shift = if is_upward { 0.0 } else { -1.0 };
-    let own = e.apply_number(ScalarFn::Maximum, own, shift)?;
-    let last = e.apply_number(ScalarFn::Add, size, shift)?;
+    let own = e.apply_number(ScalarFn::Maximum, own, least)?;
+    let last = e.apply_number(ScalarFn::Add, size, if is_upward { 0.0 } else { -1.0 })?;
     e.apply(ScalarFn::Minimum, &[own, last])
 }
 
-/// A part of an axis: every `step`-th element from `start` to before `end`.
+/// A slice of an axis: every `step`-th element from `start` to before `end`.
 struct Cut {
     start: i64,
     end: i64,
@@ -299,7 +315,8 @@ impl Cut {
         self.start == 0 && self.step == 1 && self.end >= i64::from(i32::MAX)
     }
 
-    /// The same elements with a positive step, and whether in the other order; the bounds inside of the axis.
+    /// Returns an equivalent slice with a positive step and bounds inside of the axis, and whether its elements must be
+    /// reversed.
     fn upward(&self, extent: i64) -> (Cut, bool) {
         let place = |at: i64| {
             if at < 0 {
@@ -320,7 +337,11 @@ impl Cut {
             };
             return (cut, false);
         }
-        let first = place(self.start).clamp(-1, extent - 1);
+        // The standard clamps a start before the axis to the first position.
+        let first = match extent {
+            ..=0 => -1,
+            _ => place(self.start).clamp(0, extent - 1),
+        };
         let stop = place(self.end).clamp(-1, extent - 1);
         let stride = self.step.saturating_neg();
         let count = match first - stop {

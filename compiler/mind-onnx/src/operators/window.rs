@@ -1,4 +1,4 @@
-//! Functions that weight the samples of a frame, and the bands of the mel scale.
+//! Imports window functions and mel filter banks.
 
 use std::f64::consts::TAU;
 
@@ -24,12 +24,12 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("MelWeightMatrix", &[17], mel_weights),
 ];
 
-/// The dtype that a node asks for, `f32` unless it does.
+/// Returns the requested output dtype; `f32` by default.
 fn output_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     n.int("output_datatype")?.map_or(Ok(DType::F32), dtype)
 }
 
-/// 0, 1, .. to before the number in input `at`, in `f64`.
+/// Returns the integers from 0 to before the number in input `at`, in `f64`.
 pub(super) fn places(n: &mut Node<'_, '_, '_>, at: usize) -> One {
     if let Ok(Some(count)) = n.ints_in(at) {
         let &[count] = &count[..] else {
@@ -46,8 +46,8 @@ pub(super) fn places(n: &mut Node<'_, '_, '_>, at: usize) -> One {
     Ok(DynamicIota::with(DType::F64, &[Dim::Dynamic]).build(&mut n.e, count)?)
 }
 
-/// The sum of cosines of 0, 1, .. periods over the window, with these weights; a symmetric window ends where a period
-/// does.
+/// Returns the weighted sum of cosines with 0, 1, .. periods over the window. A symmetric window covers its period
+/// completely.
 fn window(n: &mut Node<'_, '_, '_>, weights: &[f64]) -> One {
     let periodic = n.int("periodic")? != Some(0);
     let to = output_dtype(n)?;
@@ -74,10 +74,10 @@ fn window(n: &mut Node<'_, '_, '_>, weights: &[f64]) -> One {
     e.convert(sum, to)
 }
 
-/// The most elements of a matrix of bands.
+/// Maximum number of elements of a filter bank.
 const MOST_WEIGHTS: i64 = 1 << 24;
 
-/// Triangles over the bins of a spectrum, as far from each other on the mel scale.
+/// Imports a mel filter bank: triangular filters that are evenly spaced on the mel scale.
 fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
     let to = output_dtype(n)?;
     let number = |at: usize| -> Result<f64, Refusal> {
@@ -133,7 +133,7 @@ fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
     Ok(n.e.tensor(&converted(&matrix, to)))
 }
 
-/// The bins at which bands begin, peak and end: the centre of each is the next one's beginning.
+/// Returns the bins at which filters begin, peak and end: the centre of each is the beginning of the next one.
 fn edges(bands: i64, length: i64, rate: f64, [low, high]: [f64; 2]) -> Vec<i64> {
     let mel = |hertz: f64| 2595.0 * (hertz / 700.0).ln_1p() / f64::ln(10.0);
     let hertz = |mel: f64| 700.0 * (mel / 2595.0 * f64::ln(10.0)).exp_m1();

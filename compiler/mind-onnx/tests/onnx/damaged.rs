@@ -1,4 +1,4 @@
-//! Damaged files.
+//! Fuzz tests with damaged files.
 
 use mind_ir::random::Rng;
 use mind_onnx::{ImportOptions, read};
@@ -8,7 +8,7 @@ use super::model::{
     Dim, FLOAT, INT32, UINT8, floats, graph, graph_of, int, ints, list, model, node, value, word,
 };
 
-/// A model in which most numbers mean something.
+/// Returns a model whose numbers mostly have a meaning.
 fn bytes() -> Vec<u8> {
     let x = value(
         "x",
@@ -42,7 +42,7 @@ fn bytes() -> Vec<u8> {
     model(graph(vec![x], known, nodes, &["h", "g"])).encode_to_vec()
 }
 
-/// A model of operators that compute with the sizes of attributes and of small inputs.
+/// Returns a model of operators that compute with sizes from attributes and small inputs.
 fn bytes_of_sizes() -> Vec<u8> {
     let fixed = |name, extents: &[i64]| {
         let dims: Vec<Dim> = extents.iter().copied().map(Dim::Of).collect();
@@ -95,7 +95,7 @@ fn bytes_of_sizes() -> Vec<u8> {
     model.encode_to_vec()
 }
 
-/// A model of operators that ONNX Runtime alone has, and of a scan of opset 8.
+/// Returns a model with operators of ONNX Runtime's own domain, and a scan of opset 8.
 fn bytes_of_decoders() -> Vec<u8> {
     let fixed = |name, element, extents: &[i64]| {
         let dims: Vec<Dim> = extents.iter().copied().map(Dim::Of).collect();
@@ -166,7 +166,7 @@ fn a_damaged_model_is_an_error_or_another_model() {
     }
 }
 
-/// Reads a thousand damaged copies of a model, or as many as `MIND_MODULES` says, drawn from the seed `MIND_SEED`.
+/// Reads damaged copies of a model, a thousand or as many as `MIND_MODULES` says, drawn from the seed `MIND_SEED`.
 fn damage(whole: &[u8]) {
     let asked = |name: &str, default: usize| {
         let given = std::env::var(name).ok();

@@ -1,4 +1,4 @@
-//! Modules as models.
+//! Snapshots of exported models.
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -42,7 +42,7 @@ fn call(node: &NodeProto) -> String {
     format!("{outputs} = {}({inputs}){graphs}\n", node.op_type)
 }
 
-/// The nodes of a graph, a line each.
+/// Returns the nodes of a graph, one per line.
 fn listing(graph: &GraphProto) -> String {
     graph.node.iter().map(call).collect()
 }
@@ -136,8 +136,8 @@ fn what_an_older_opset_does_not_have_is_written_out_or_refused() {
 #[test]
 fn opsets_outside_of_the_range_are_refused() {
     let next = OPSETS.end() + 1;
-    assert!(refusal(ADD, next).starts_with("models are written in opsets 13 to"));
-    assert!(refusal(ADD, i64::MIN).contains("not in -9223372036854775808"));
+    assert!(refusal(ADD, next).contains("expected 13 to"));
+    assert!(refusal(ADD, i64::MIN).starts_with("the operator set is -9223372036854775808"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Extents of a run that are checked in models that are written.
+//! Run-time checks of extents in exported models.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
@@ -7,8 +7,8 @@ use mind_onnx::{ExportOptions, ImportOptions, read, write};
 
 use super::export::{module, nodes};
 
-/// The shape of the output of a module for `x` and `extents`, as it is and read back from its model; `None` for a run
-/// that fails.
+/// Returns the output shape of a module for `x` and `extents`, computed directly and after a round trip through its
+/// model; `None` if the run fails.
 fn shapes(text: &str, x: &[usize], extents: &[i64]) -> [Option<Vec<usize>>; 2] {
     let own = module(text);
     let written = write(&own, &ExportOptions::default()).expect("a model");
@@ -28,7 +28,7 @@ fn shapes(text: &str, x: &[usize], extents: &[i64]) -> [Option<Vec<usize>>; 2] {
     [shape(&own), shape(&back)]
 }
 
-/// A module that gives `x` of shape `from` the extents `e` by an op with these attributes.
+/// Returns a module that gives `x` of shape `from` the extents `e` by an op with these attributes.
 fn given(op: &str, from: &str, count: usize, attrs: &str) -> String {
     format!(
         "%0 = Input {{name=x}} : tensor<f32[{from}]>\n%1 = Input {{name=e}} : tensor<i64[{count}]>\n\

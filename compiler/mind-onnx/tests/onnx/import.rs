@@ -1,4 +1,4 @@
-//! What models become.
+//! Snapshots of imported models.
 
 use mind_onnx::proto::{AttributeType, FunctionProto};
 use mind_onnx::{ImportOptions, is_model, read};

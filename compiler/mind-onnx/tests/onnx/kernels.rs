@@ -1,4 +1,4 @@
-//! Forms that runtimes have kernels for, and that come back as they were.
+//! Exports use forms for which runtimes have kernels, and survive a round trip.
 
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
@@ -30,7 +30,7 @@ fn model(text: &str, opset: i64) -> ModelProto {
     ModelProto::decode(&written.model[..]).expect("a model")
 }
 
-/// The operators of a model that is written, in order.
+/// Returns the operators of an exported model in order.
 fn operators(text: &str, opset: i64) -> String {
     let graph = model(text, opset).graph.expect("a graph");
     let names: Vec<String> = graph.node.into_iter().map(|own| own.op_type).collect();
@@ -115,7 +115,7 @@ fn functions_are_brought_in_every_opset() {
     }
 }
 
-/// A resize that is read back from the model that it was written to.
+/// Returns a resize after a round trip through its model.
 fn back(attrs: &str, scales: &str, opset: i64) -> String {
     let text = format!(
         "%0 = Input {{name=x}} : tensor<f32[1, 1, 5, 6]>\n{scales}\
@@ -131,7 +131,7 @@ fn back(attrs: &str, scales: &str, opset: i64) -> String {
 fn resizes_come_back_with_their_scales() {
     let third =
         "%1 = ConstTensor {data=[1.3333333333333333, 1.3333333333333333]} : tensor<f64[2]>\n";
-    // Sizes 7 and 8 of 5 and 6 are rounded from the one scale 4/3.
+    // Sizes 7 and 8 result from 5 and 6 by rounding with the single scale 4/3.
     let policy = back("axes=[2, 3], sizes=[7, 8], mode=linear", third, 21);
     assert!(policy.contains("sizes=[7, 8]"), "{policy}");
     assert!(policy.contains("1.3333333333333333"), "{policy}");
@@ -143,7 +143,7 @@ fn resizes_come_back_with_their_scales() {
             "{found}"
         );
     }
-    // Corners are aligned whatever the scale is.
+    // With aligned corners, the scale has no effect.
     let odd = "%1 = ConstTensor {data=[1.5833333333333333]} : tensor<f64[1]>\n";
     let aligned = "axes=[2], sizes=[7], mode=linear, coordinates=align_corners";
     assert!(back(aligned, odd, 13).contains("sizes=[7]"));

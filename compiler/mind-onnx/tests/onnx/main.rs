@@ -1,4 +1,4 @@
-//! The reader of ONNX models.
+//! Tests of the importer and exporter of ONNX models.
 
 mod damaged;
 mod export;

@@ -1,4 +1,4 @@
-//! Models, written short.
+//! Helpers that build models.
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -18,7 +18,7 @@ pub const INT32: i32 = 6;
 pub const INT64: i32 = 7;
 pub const BOOL: i32 = 9;
 
-/// A dimension of a number, or of a name.
+/// A fixed or named dimension.
 pub enum Dim {
     Of(i64),
     Named(&'static str),
@@ -68,7 +68,7 @@ pub fn ints(name: &str, dims: &[i64], elements: &[i64]) -> TensorProto {
     }
 }
 
-/// A node `output, .. = Operator(input, ..)` with attributes.
+/// Returns a node `output, .. = Operator(input, ..)` with attributes.
 pub fn node(text: &str, attribute: Vec<AttributeProto>) -> NodeProto {
     let (outputs, call) = text.split_once(" = ").expect("results");
     let (operator, inputs) = call.trim_end_matches(')').split_once('(').expect("inputs");
@@ -137,7 +137,7 @@ pub fn graph_of(name: &str, graph: GraphProto) -> AttributeProto {
     }
 }
 
-/// An attribute that is one of the call of a function.
+/// Returns an attribute that refers to an attribute of the function's call.
 pub fn passed(name: &str, from: &str, kind: AttributeType) -> AttributeProto {
     AttributeProto {
         ref_attr_name: from.to_owned(),
@@ -174,7 +174,7 @@ pub fn opset(version: i64) -> OperatorSetIdProto {
     }
 }
 
-/// A model of opset 17.
+/// Returns a model of opset 17.
 pub fn model(graph: GraphProto) -> ModelProto {
     with_functions(graph, Vec::new())
 }
@@ -198,19 +198,19 @@ pub fn imported(model: &ModelProto) -> Result<Graph, Diagnostics> {
     read(model.encode_to_vec().into(), &ImportOptions::default())
 }
 
-/// A model as Core text.
+/// Returns the Core text of an imported model.
 pub fn text(model: &ModelProto) -> String {
     let graph = imported(model).unwrap_or_else(|found| panic!("{}", messages(&found)));
     printed(&graph)
 }
 
-/// A module as Core text.
+/// Returns the Core text of a module.
 pub fn printed(graph: &Graph) -> String {
     let registry = Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);
     Syntax::new(&registry).print(graph).expect("a module")
 }
 
-/// What is wrong with a model, a line each.
+/// Returns the diagnostics of a model, one per line.
 pub fn problems(model: &ModelProto) -> String {
     match imported(model) {
         Ok(_) => panic!("the model is read"),

@@ -1,4 +1,4 @@
-//! Operators whose meaning exporters, runtimes and older opsets settle.
+//! Operators whose semantics are determined by exporters, runtimes and older opsets.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
@@ -18,7 +18,7 @@ fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
     model
 }
 
-/// The module and its warnings.
+/// Returns the module and its warnings.
 fn read(model: &ModelProto) -> (Graph, Vec<String>) {
     let found = import(model.encode_to_vec().into(), &ImportOptions::default());
     let found = found.unwrap_or_else(|found| panic!("{found:?}"));
@@ -35,7 +35,7 @@ fn results(mut module: Graph, x: Tensor) -> Result<Vec<Tensor>, String> {
     run(&module, &bound, &config).map_err(|error| error.error.to_string())
 }
 
-/// A `Resize` by scales along the last dimension of `extent` elements.
+/// Returns a `Resize` by scales along the last dimension, which has `extent` elements.
 fn resize(version: i64, extent: i64, scale: f32, attributes: Vec<AttributeProto>) -> ModelProto {
     let x = value("x", FLOAT, &[1, 1, extent].map(Dim::Of));
     let call = match version {
@@ -68,7 +68,7 @@ fn corners_are_aligned_with_the_elements_that_there_are() {
             word("coordinate_transformation_mode", "align_corners"),
         ]
     };
-    // ONNX Runtime and PyTorch give these; the reference evaluator of ONNX ends at 3.69 and 4.8.
+    // These are the results of ONNX Runtime and PyTorch; ONNX's reference evaluator ends at 3.69 and 4.8.
     let up = resize(13, 5, 1.5, attributes("linear"));
     let found = resized(&up);
     assert_eq!((found.len(), found[6]), (7, 4.0), "{found:?}");
@@ -98,7 +98,7 @@ fn scales_mean_the_ratios_that_they_were_rounded_from() {
             word("nearest_mode", "floor"),
         ]
     };
-    // 10 times the `f32` nearest to 0.7 is a little less than 7.
+    // 10 times the `f32` closest to 0.7 is slightly less than 7.
     let seven = resize(13, 10, 0.7, floor());
     assert!(text(&seven).contains("sizes=[7]"), "{}", text(&seven));
     assert_eq!(
@@ -177,7 +177,8 @@ fn squeezing_a_named_dimension_checks_it() {
     assert!(of(1).is_err());
 }
 
-/// A squeeze without axes of `x`, which is `f32[3]`, and of nodes after it; the result is declared with `rank`.
+/// Returns a model that squeezes `x`, which is `f32[3]`, without axes, followed by other nodes; the result is declared
+/// with `rank`.
 fn squeezed(mut after: Vec<NodeProto>, rank: usize) -> ModelProto {
     let x = value("x", FLOAT, &[Dim::Of(3)]);
     let mut nodes = vec![
@@ -199,7 +200,7 @@ fn the_declared_rank_says_what_a_squeeze_drops() {
         vec![node("y = Abs(b)", vec![])],
         vec![cast(), node("y = Neg(c)", vec![])],
     ] {
-        // One dimension is left, and a run in which it has one element fails.
+        // One dimension remains, and a run in which it has one element fails.
         let (module, warnings) = read(&squeezed(after.clone(), 1));
         assert!(warnings.is_empty(), "{warnings:?}");
         let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
@@ -209,7 +210,7 @@ fn the_declared_rank_says_what_a_squeeze_drops() {
             failure.contains("dimension 0 of [1] has extent 1"),
             "{failure}"
         );
-        // None is left, and a run in which it has another number of elements fails.
+        // No dimension remains, and a run with another number of elements fails.
         let (module, warnings) = read(&squeezed(after, 0));
         assert!(warnings.is_empty(), "{warnings:?}");
         let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
@@ -255,7 +256,7 @@ fn axes_of_named_dimensions_are_dropped_where_the_run_has_one_element() {
     );
 }
 
-/// A recurrent layer with one activation and lists of numbers for it.
+/// Returns a recurrent layer with one activation and lists of parameters for it.
 fn recurrent(activation: &'static str, numbers: Vec<AttributeProto>) -> ModelProto {
     let x = value("x", FLOAT, &[2, 1, 1].map(Dim::Of));
     let weights = ["w", "r"].map(|name| floats(name, &[1, 1, 1], &[0.5]));
@@ -323,6 +324,32 @@ fn dilated_windows_keep_extents_where_they_are_asked_to() {
 }
 
 #[test]
+fn a_cut_downwards_starts_inside_of_its_axis() {
+    let cut = |start: i64, end: i64| {
+        let x = value("x", FLOAT, &[Dim::Of(4)]);
+        let list = |name: &str, own: i64| ints(name, &[1], &[own]);
+        let known = vec![
+            list("s", start),
+            list("e", end),
+            list("a", 0),
+            list("d", -1),
+        ];
+        let nodes = vec![node("y = Slice(x, s, e, a, d)", vec![])];
+        let (module, warnings) = read(&of_opset(13, model(graph(vec![x], known, nodes, &["y"]))));
+        let found = results(module, Tensor::of(vec![4], vec![0f32, 1.0, 2.0, 3.0]));
+        (
+            found.expect("a run")[0].elements::<f32>().to_vec(),
+            warnings.len(),
+        )
+    };
+    assert_eq!(cut(-6, i64::MIN), (vec![0.0], 0));
+    assert_eq!(cut(9, i64::MIN), (vec![3.0, 2.0, 1.0, 0.0], 0));
+    assert_eq!(cut(1, -9), (vec![1.0, 0.0], 0));
+    // ONNX Runtime interprets this end as the first element.
+    assert_eq!(cut(3, i64::MAX), (vec![], 1));
+}
+
+#[test]
 fn masks_of_dropout_are_of_the_dtype_of_their_opset() {
     let mask = |version: i64| {
         let x = value("x", FLOAT, &[Dim::Of(3)]);
@@ -368,7 +395,7 @@ fn a_policy_gives_one_scale_to_all_axes() {
 
 #[test]
 fn training_that_drops_nothing_keeps_everything() {
-    // In training without a drop everything is kept, too.
+    // Training with a drop ratio of 0 keeps everything as well.
     let x = value("x", FLOAT, &[Dim::Of(2)]);
     let mut training = ints("t", &[], &[1]);
     training.data_type = BOOL;

@@ -1,4 +1,4 @@
-//! Extents that only a run knows.
+//! Data-dependent extents.
 
 use mind_interp::{Extents, RunConfig, bind, run};
 use mind_ir::tensor::Tensor;
@@ -9,7 +9,7 @@ use super::model::{
     text, value,
 };
 
-/// Numbers that nodes take from here.
+/// Returns the constants that nodes refer to.
 fn known() -> Vec<TensorProto> {
     let list = |name: &str, own: &[i64]| ints(name, &[own.len() as i64], own);
     let mut known = vec![
@@ -28,12 +28,13 @@ fn known() -> Vec<TensorProto> {
     known
 }
 
-/// What nodes make of `r`, which is 0, 1, .. of `n` elements that only a run knows; or why the run fails.
+/// Returns the result of nodes on `r`, which is 0, 1, .. with a data-dependent number `n` of elements, or the error of
+/// the run.
 fn of_range(n: i64, nodes: Vec<NodeProto>) -> Result<Tensor, String> {
     of_range_in(17, n, nodes)
 }
 
-/// The same in a version of the operator set.
+/// Returns the result of [`of_range`] in a version of the operator set.
 fn of_range_in(opset: i64, n: i64, mut nodes: Vec<NodeProto>) -> Result<Tensor, String> {
     nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
     let mut model = model(graph(vec![value("n", INT64, &[])], known(), nodes, &["y"]));
@@ -68,6 +69,9 @@ fn cuts_move_into_an_axis_that_only_a_run_knows() {
     assert_eq!(cut(3, 0, 5, 1), [0, 1, 2]);
     assert_eq!(cut(3, 5, 9, 1), [0i64; 0]);
     assert_eq!(cut(0, 0, 1, 1), [0i64; 0]);
+    // A start before the axis is clamped to its first position.
+    assert_eq!(cut(3, -7, -7, -1), [0]);
+    assert_eq!(cut(0, -7, -7, -1), [0i64; 0]);
 }
 
 #[test]
@@ -139,6 +143,24 @@ fn a_shape_may_copy_or_infer_an_extent_that_a_run_gives() {
 }
 
 #[test]
+fn the_shape_of_another_value_must_fit() {
+    let nodes = |other: &str| {
+        vec![
+            node(&format!("other = {other}"), vec![]),
+            node("s = Shape(other)", vec![]),
+            node("y = Reshape(r, s)", vec![]),
+        ]
+    };
+    let same = "Neg(r)";
+    assert_eq!(made(3, nodes(same)), (vec![3], vec![0, 1, 2]));
+    let failure = of_range(3, nodes("Slice(r, [0], [2], [0])")).expect_err("two of three");
+    assert!(
+        failure.contains("reshape changes the element count"),
+        "{failure}"
+    );
+}
+
+#[test]
 fn numbers_of_a_run_cut_a_list_where_they_say() {
     let nodes = || {
         vec![
@@ -179,7 +201,8 @@ fn tiles_repeat_as_often_as_a_run_says() {
     );
 }
 
-/// A loop of five steps, or until `go` is false, that carries `s`, which begins as `begin`; a step yields `next` of it.
+/// Returns a loop of five steps, or until `go` is false, that carries `s` with the initial value `begin`; a step yields
+/// `next` of it.
 fn repeated(
     begin: &str,
     carried: ValueInfoProto,
@@ -202,13 +225,13 @@ fn a_value_that_no_step_reads_may_begin_as_another_type() {
     let found = made(2, repeated("zero", any(), step(), next()));
     assert_eq!(found, (vec![2], vec![2, 3]));
 
-    // Also in a loop that ends with its limit.
+    // The same in a loop that runs to its limit.
     let mut own = repeated("zero", any(), vec![node("t = Add(r, i)", vec![])], next());
     let body = own[0].attribute[0].g.as_mut().expect("a graph");
     body.node[1] = node("goes = Identity(go)", vec![]);
     assert_eq!(made(2, own), (vec![2], vec![4, 5]));
 
-    // One that a step reads may not.
+    // A carried value that a step reads must not change its type.
     let step = vec![node("t = Add(r, s)", vec![])];
     let mut nodes = repeated("zero", any(), step, next());
     nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
@@ -216,7 +239,7 @@ fn a_value_that_no_step_reads_may_begin_as_another_type() {
     let found = problems(&model(graph(n(), known(), nodes, &["y"])));
     assert!(found.contains("a carried value"), "{found}");
 
-    // Nor one of a loop that may take no step.
+    // The same applies to a loop that may run no step.
     let step = vec![node("t = Add(r, i)", vec![])];
     let mut nodes = repeated("zero", any(), step, next());
     nodes[0].input[0] = "n".to_owned();
@@ -290,6 +313,12 @@ fn rows_of_a_loop_that_ends_by_itself_have_extents_that_are_known() {
         graph.node[1].input.truncate(2);
         loops
     };
+    let mut declared = stacked("Neg(r)");
+    let graph = declared.graph.as_mut().expect("a graph");
+    let body = graph.node[1].attribute[0].g.as_mut().expect("a graph");
+    body.output[1] = value("t", INT64, &[Dim::Of(2)]);
+    let found = text(&declared);
+    assert!(found.contains("i64[?, 2]"), "{found}");
     let found = text(&stacked("Neg(x)"));
     assert!(found.contains("f32[?, batch, 2]"), "{found}");
     let found = problems(&stacked("Neg(r)"));
@@ -319,7 +348,7 @@ fn loops_inside_of_each_other_take_no_time_without_bound() {
     assert!(found.contains("the limit is 8"), "{found}");
 }
 
-/// The shape that nodes make of `r`, which is 0, 1, .. of `n` elements, as floats `[n, 4]` called `x`.
+/// Returns the shape that nodes compute from `r`, which is 0, 1, .. with `n` elements, as floats `[n, 4]` called `x`.
 fn shape_of(n: i64, nodes: Vec<NodeProto>) -> Vec<usize> {
     let mut all = vec![
         node("column = Unsqueeze(r, [1])", vec![]),
@@ -420,7 +449,7 @@ fn what_depends_on_a_choice_of_two_ranks_is_in_both_branches() {
     };
     assert_eq!(of(3), [3, 4]);
     assert_eq!(of(1), [1, 4]);
-    // Where the choice itself is an output, its rank is not known.
+    // If the conditional itself is an output, its rank is unknown.
     let x = value("x", FLOAT, &[Dim::Of(1), Dim::Of(4)]);
     let flat = node("flat = Reshape(x, [-1])", vec![]);
     let inputs = vec![x, value("is_many", BOOL, &[])];
@@ -444,7 +473,7 @@ fn dimensions_whose_names_are_spelled_alike_are_two() {
     assert_eq!(text.matches("f32[a_b]").count(), 1, "{text}");
 }
 
-/// A loop of [`repeated`] that ends with its limit of five steps.
+/// Returns a loop of [`repeated`] that always runs its five steps.
 fn counted(mut nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let body = nodes[0].attribute[0].g.as_mut().expect("a graph");
     let last = body.node.last_mut().expect("the condition");
@@ -468,7 +497,7 @@ fn steps_of_a_loop_may_change_extents() {
     };
     assert_eq!(made(-1, fewer()), (vec![1], vec![3]));
     assert_eq!(made(1, fewer()), (vec![0], vec![]));
-    // The value is open from the start, since `r` is.
+    // The extent is unknown from the start, because that of `r` is.
     let joined = node("t = Concat(s, r)", vec![int("axis", 0)]);
     let longer = repeated("r", any("s"), vec![joined], any("t"));
     assert_eq!(made(2, longer), (vec![8], [0, 1].repeat(4)));

@@ -1,4 +1,4 @@
-//! Products of numbers that bytes stand for.
+//! Products of dequantised tensors.
 
 use mind_interp::{Extents, RunConfig, bind, run};
 use mind_ir::Graph;
@@ -24,7 +24,7 @@ fn bytes(name: &str, element: i32, dims: &[i64], elements: &[i32]) -> TensorProt
     }
 }
 
-/// An image or rows `x` that are quantised with zero point `zero`, and a weight `w` dequantised along `axis`.
+/// Returns an image or rows `x`, quantised with zero point `zero`, and a weight `w` dequantised along `axis`.
 fn quantised(
     zero: i32,
     weight: Vec<TensorProto>,
@@ -42,7 +42,7 @@ fn quantised(
     (known, nodes)
 }
 
-/// A weight of these bytes with a scale and a zero point for all of it.
+/// Returns a weight of these bytes with a single scale and zero point.
 fn weight(element: i32, dims: &[i64], own: &[i32], zero: i32) -> Vec<TensorProto> {
     vec![
         bytes("w", element, dims, own),
@@ -82,7 +82,7 @@ fn products_of_dequantised_bytes_are_those_of_the_bytes() {
         (1, 0),
         "{text}"
     );
-    // The zero point of the rows times the sums of the columns.
+    // The zero point of the rows is multiplied by the sums of the columns.
     assert_eq!(count(&text, "Sum ("), 1, "{text}");
     let text = super::model::text(&product(0, weight(I8, &[3, 2], &[1, 2, -3, 4, -5, 6], 0)));
     assert_eq!(count(&text, "Sum ("), 0, "{text}");
@@ -117,7 +117,7 @@ fn weights_have_a_scale_for_each_column_also_where_they_are_transposed() {
     let whole = of(&[2, 3], quantised(7, weight(), 0, gemm));
     assert_eq!(count(&text(&whole), "DotGeneral ("), 1);
     let x = Tensor::of(vec![2, 3], vec![0.5f32, 1.0, -1.5, 2.0, 2.5, 60.0]);
-    // Numbers (1, 2, -3) and (4, 5, 120) by columns (1, -3, -5) / 4 and (1, 3, 5) / 2, halved.
+    // The rows (1, 2, -3) and (4, 5, 120) times the columns (1, -3, -5) / 4 and (1, 3, 5) / 2, halved.
     let expected = [1.25, -2.0, -76.375, 154.75];
     let found = result(&whole, &ImportOptions::default(), &x);
     assert_eq!(found.elements::<f32>(), expected);
@@ -126,7 +126,7 @@ fn weights_have_a_scale_for_each_column_also_where_they_are_transposed() {
         ..ImportOptions::default()
     };
     assert_eq!(result(&whole, &keeps, &x).elements::<f32>(), expected);
-    // A scale for each term is no factor of a sum.
+    // A scale for each term cannot be factored out of the sum.
     let product = node("y = MatMul(xr, wr)", vec![]);
     let weight = vec![
         bytes("w", I8, &[3, 2], &[1, 2, -3, 4, -5, 6]),
@@ -170,7 +170,7 @@ fn convolutions_of_dequantised_bytes_pad_with_the_zero_point() {
         keeps_dequantized: true,
         ..ImportOptions::default()
     };
-    // All sums are exact in `f32`, too.
+    // All sums are exact in `f32` as well.
     let found = result(&image(1), &ImportOptions::default(), &x);
     assert_eq!(
         found.elements::<f32>(),
@@ -191,7 +191,7 @@ fn products_stay_those_of_floats_where_sums_or_scales_are_not_exact() {
     };
     assert!(!is_float(&long(33025)));
     assert!(is_float(&long(33026)));
-    // Scales of a run.
+    // Data-dependent scales.
     let (known, nodes) = quantised(
         7,
         weight(I8, &[3, 2], &[1; 6], 0),
@@ -247,7 +247,8 @@ fn integers_less_their_zero_points_are_multiplied_exactly() {
     assert_eq!(found[0].elements::<i32>(), expected);
 }
 
-/// The convolution of `x` less 3 by filters less their zero points, with every attribute that moves windows.
+/// Returns the convolution of `x` minus 3 with filters minus their zero points, with every attribute that affects
+/// windows.
 fn convolved(element: i32, zeros: TensorProto, groups: i64) -> (Graph, Vec<i32>) {
     let filters: Vec<i32> = (0..2 * 2 * 3 * 2 / groups as i32)
         .map(|at| at * 37 % 251)
@@ -293,7 +294,7 @@ fn convolved(element: i32, zeros: TensorProto, groups: i64) -> (Graph, Vec<i32>)
     (g, expected)
 }
 
-/// Bytes of an image of two channels.
+/// Returns the bytes of an image with two channels.
 fn image() -> Vec<u8> {
     (0..24).map(|at| (at * 67 % 256) as u8).collect()
 }
@@ -310,7 +311,7 @@ fn convolutions_of_integers_take_zero_points_from_sums() {
         printed(&g)
     };
     let is_of_bytes = |text: &str| text.contains("i8[2, 2, 3, 2]") && text.contains("dtype=i32");
-    // Differences that are bytes with a sign need no sum of windows.
+    // Differences that fit in `i8` do not need sums of windows.
     let near = check(U8, bytes("wz", U8, &[], &[125]), 1);
     assert!(is_of_bytes(&near), "{near}");
     assert_eq!(count(&near, "ReduceWindow ("), 0, "{near}");
@@ -321,6 +322,6 @@ fn convolutions_of_integers_take_zero_points_from_sums() {
     }
     let signed = check(I8, bytes("wz", I8, &[2], &[-7, 100]), 1);
     assert_eq!(count(&signed, "ReduceWindow ("), 1, "{signed}");
-    // A sum for each group is not worth its while.
+    // A separate sum for each group would not pay.
     check(U8, bytes("wz", U8, &[], &[7]), 2);
 }

@@ -1,4 +1,4 @@
-//! What is wrong with models, all of it at once.
+//! Errors in models, all of them in one run.
 
 use mind_diag::Code;
 use mind_onnx::proto::NodeProto;
@@ -127,7 +127,7 @@ fn windows_that_fit_no_image() {
     }
 }
 
-/// A choice `y` by `condition` whose second branch is refused.
+/// Returns a conditional `y` on `condition` whose second branch is refused.
 fn choice(condition: &str) -> NodeProto {
     let branch = |text: &str| graph(vec![], vec![], vec![node(text, vec![])], &["o"]);
     node(
@@ -139,7 +139,7 @@ fn choice(condition: &str) -> NodeProto {
     )
 }
 
-/// The ways out that the errors of a model name, where its nodes are `nodes`.
+/// Returns the helps of the errors in a model with these nodes.
 fn ways_out(nodes: Vec<NodeProto>, outputs: &[&str]) -> Vec<String> {
     let inputs = vec![
         value("x", FLOAT, &[Dim::Of(1), Dim::Of(4)]),
@@ -165,7 +165,7 @@ fn a_choice_that_inputs_alone_make_says_how_to_bind_them() {
     let options = "`--bind is_wide=FILE.npz --bind rate=FILE.npz`";
     assert!(found[0].contains(options), "{found:?}");
 
-    // Inside of another branch the condition is an argument.
+    // In a nested branch the condition is an argument.
     let outer = |condition: &str, c: &str| {
         let inner = graph(vec![], vec![], vec![choice(c)], &["y"]);
         let plain = graph(vec![], vec![], vec![node("o = Neg(x)", vec![])], &["o"]);
@@ -190,7 +190,7 @@ fn a_choice_that_arrays_have_a_say_in_names_no_input_to_bind() {
     let of_sum = node("c = Cast(s)", vec![int("to", i64::from(BOOL))]);
     assert!(ways_out(vec![sum, of_sum, choice("c")], &["y"]).is_empty());
 
-    // What a loop carries changes, whatever it begins with.
+    // Loop-carried values change, so their initial values do not determine them.
     let step = graph(
         vec![
             value("i", INT64, &[]),

@@ -1,4 +1,4 @@
-//! Windows and images over extents that only a run knows compute what they do over known ones.
+//! Windows and resizes give the same results for unknown extents as for known ones.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
@@ -11,7 +11,7 @@ use super::model::{
     Dim, FLOAT, floats, graph, int, ints, list, model, node, opset, problems, value, word,
 };
 
-/// A model of one node over `x` of shape `f32[n, 1, h, w]`.
+/// Returns a model of one node over `x` of shape `f32[n, 1, h, w]`.
 fn of(call: &str, version: i64, attributes: Vec<AttributeProto>) -> ModelProto {
     let dims = [
         Dim::Named("n"),
@@ -62,7 +62,7 @@ fn result(g: &Graph, x: &Tensor) -> Tensor {
         .remove(0)
 }
 
-/// Asserts that a model computes the same bits whether its extents are known or not.
+/// Checks that a model computes the same bits with known and unknown extents.
 fn assert_same(call: &str, version: i64, attributes: &[AttributeProto]) {
     let model = of(call, version, attributes.to_vec());
     let open = read(&model, &[]);
@@ -123,7 +123,7 @@ fn windows_may_keep_the_extent_over_their_stride() {
             list("strides", &[stride; 2]),
             word("auto_pad", "SAME_UPPER"),
         ];
-        // 4 taps with stride 2 pad 2 or 3 elements, 1 of them before.
+        // 4 taps with stride 2 need 2 or 3 elements of padding, 1 of them at the begin.
         for call in ["MaxPool", "AveragePool"] {
             assert_same(&format!("y = {call}(x)"), 22, &attributes);
         }

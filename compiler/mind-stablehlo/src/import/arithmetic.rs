@@ -1,4 +1,4 @@
-//! Arithmetic on lists of extents of which some are known, element by element: what is known stays known.
+//! Elementwise arithmetic on lists of extents, some of which are known. Known extents stay known.
 
 use std::rc::Rc;
 
@@ -9,18 +9,18 @@ use mind_ir::types::{DType, MAX_RANK};
 use super::emit::Emit;
 use super::value::{Extent, Extents, Value};
 
-/// A function of integers that texts compute extents with.
+/// An integer function used in shape arithmetic.
 #[derive(Clone, Copy)]
 enum Function {
     Two(ScalarFn),
     Clamp,
 }
 
-/// The result of an operation that has lists of extents among its operands; `None` for any other operation.
+/// Returns the result of an operation on lists of extents; `None` for any other operation.
 ///
 /// # Errors
 ///
-/// Those of the ops for what only a run knows.
+/// As the ops that compute data-dependent extents.
 pub(super) fn computed(
     op: &str,
     inputs: &[Value],
@@ -59,14 +59,15 @@ pub(super) fn computed(
     }))))
 }
 
-/// The operands as lists of one length, if one of them is a list of extents and all others are known or such.
+/// Returns the operands as lists of one length, if at least one of them is a list of extents and the others are such
+/// lists or known.
 fn lists(inputs: &[Value]) -> Option<(DType, bool, Vec<Vec<Extent>>)> {
     let first = inputs.iter().find_map(|own| match own {
         Value::Extents(own) => Some(own),
         Value::Op(_) | Value::Known(_) | Value::Compared(_) => None,
     })?;
     let count = first.elements.len();
-    // A single extent may be part of any other arithmetic, which is left to run.
+    // A single extent may occur in any other arithmetic, which is computed at run time.
     let is_list = !first.is_scalar && count <= MAX_RANK;
     let mut lists = Vec::with_capacity(inputs.len());
     for value in inputs {
@@ -86,7 +87,7 @@ fn lists(inputs: &[Value]) -> Option<(DType, bool, Vec<Vec<Extent>>)> {
     (is_list && is_even).then_some((first.dtype, first.is_scalar, lists))
 }
 
-/// A function of two extents.
+/// Returns a function of two extents.
 fn two(
     function: ScalarFn,
     lhs: Extent,
@@ -106,7 +107,7 @@ fn two(
         (ScalarFn::Add, x, Known(0)) | (ScalarFn::Add, Known(0), x) => Some(x),
         (ScalarFn::Sub, x, Known(0)) => Some(x),
         (ScalarFn::Mul, x, Known(1)) | (ScalarFn::Mul, Known(1), x) => Some(x),
-        // No extent is negative.
+        // Extents are never negative.
         (ScalarFn::Maximum, Named(x), Known(..=0)) | (ScalarFn::Maximum, Known(..=0), Named(x)) => {
             Some(Named(x))
         }

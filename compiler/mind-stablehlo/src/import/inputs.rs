@@ -1,7 +1,8 @@
-//! The arguments of the public function: what they are called, and their open dimensions.
+//! Names and dynamic dimensions of the public function's arguments.
 //!
-//! A text has `?` for an open dimension and says with operations which of them are equal: JAX takes the extents of
-//! arguments, asserts that they are equal, and hands them to a function whose arguments have the names of the dimensions.
+//! A text writes `?` for a dynamic dimension and states equalities between them in operations: JAX reads the extents of
+//! the arguments, asserts that they are equal, and passes them to a function whose arguments have the names of the
+//! dimensions.
 
 use std::rc::Rc;
 
@@ -21,18 +22,18 @@ use super::value::Value;
 use crate::constant::{Constant, dtype};
 use crate::text::{Argument, Attr, Function, Op, Type};
 
-/// An open dimension of an argument: which argument, and which axis of it.
+/// A dynamic dimension, by argument and axis.
 type Open = (usize, usize);
 
-/// What the operations of a function say about the dimensions of its arguments.
+/// Facts about the dimensions of the arguments, taken from the operations of a function.
 struct Dimensions<'t> {
-    /// What arguments are called where the function hands them on.
+    /// The names of arguments in the function that they are passed on to.
     labels: FxHashMap<&'t str, String>,
-    /// The open dimensions that results are the extents of.
+    /// The dynamic dimension that each result is the extent of.
     extents: FxHashMap<&'t str, Open>,
-    /// An open dimension that is the same, for each that is not the first of its group.
+    /// Links from a dynamic dimension to an equal one, for all but the first of a group.
     same: FxHashMap<Open, Open>,
-    /// The names of groups, by their first dimension.
+    /// The names of groups of equal dimensions, by the first of each group.
     names: FxHashMap<Open, String>,
 }
 
@@ -88,7 +89,7 @@ impl<'t> Importer<'t> {
                     None => {
                         let shape = self.options.shapes.get(&labels[first.0]);
                         let extent = shape.and_then(|shape| shape.get(first.1));
-                        // Declared extents are positive; a run may have none.
+                        // Declared extents are positive, but an array at run time may be empty.
                         match extent {
                             Some(&extent @ 1..) => Dim::Fixed(extent as i64),
                             Some(0) | None => Dim::Symbol(graph.intern(&symbol)),
@@ -117,7 +118,7 @@ impl<'t> Importer<'t> {
         self.check_names(&known, &labels, &used);
     }
 
-    /// Reports extents and arrays that were given for what the function does not have.
+    /// Reports given extents and arrays whose names the function does not have.
     fn check_names(&mut self, dims: &[String], labels: &[String], used: &FxHashSet<&str>) {
         let (options, span) = (self.options, self.module.span());
         let open = match dims {
@@ -137,7 +138,8 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// What the arguments are called: by their locations, or where they are handed on; else by their names in the text.
+    /// Returns the names of the arguments: from their locations, from the function they are passed on to, or from the
+    /// text.
     fn labels(&self, main: &Function<'t>, found: &Dimensions<'t>) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for argument in &main.body.arguments {
@@ -204,7 +206,7 @@ impl<'t> Importer<'t> {
 }
 
 impl<'t> Dimensions<'t> {
-    /// The first dimension of a group.
+    /// Returns the first dimension of a group.
     fn first(&self, mut of: Open) -> Open {
         while let Some(&other) = self.same.get(&of) {
             of = other;
@@ -219,7 +221,7 @@ impl<'t> Dimensions<'t> {
         }
     }
 
-    /// Takes the names that a function has for what it is called with.
+    /// Names the operands of a call after the arguments of the called function.
     fn call(&mut self, op: &'t Op<'t>, importer: &Importer<'t>) {
         let callee = op.attrs.iter().find_map(|(name, value)| match value {
             Attr::Symbol(own) if *name == "callee" => importer.module.functions.get(own),
@@ -234,7 +236,7 @@ impl<'t> Dimensions<'t> {
             let mut attrs = argument.attrs.iter();
             let name = attrs.find(|(name, _)| *name == "jax.global_constant");
             let name = name.and_then(|(_, value)| value.text());
-            // JAX gives what is computed from extents an empty name.
+            // JAX gives arguments computed from extents an empty name.
             let name = name.filter(|name| !name.is_empty());
             if let (Some(&open), Some(name)) = (self.extents.get(operand.name), name) {
                 let first = self.first(open);
@@ -245,7 +247,7 @@ impl<'t> Dimensions<'t> {
     }
 }
 
-/// Whether an operation asserts something about extents.
+/// Returns whether an operation is an assertion about extents.
 pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
     let mut attrs = op.attrs.iter();
     attrs.any(|(name, value)| {
@@ -253,7 +255,7 @@ pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
     })
 }
 
-/// The refusal of a type that is not a tensor.
+/// Returns the refusal of a type that is not a tensor.
 pub(crate) fn unknown_type(text: &str) -> Refusal {
     let shown: String = text.chars().take(60).collect();
     Refusal::dtype(
@@ -264,7 +266,7 @@ pub(crate) fn unknown_type(text: &str) -> Refusal {
     .help("tokens, tuples and quantised types are not supported")
 }
 
-/// A tensor that a run gives.
+/// Appends an input.
 fn input<'t>(
     graph: &mut Graph,
     cache: &mut Cache,
@@ -284,7 +286,8 @@ fn input<'t>(
     scope.define_one(argument.name, Value::Op(value));
 }
 
-/// Returns the constant of an argument that an array is bound to.
+/// Returns an array as the constant of an argument, after checking its dtype and shape. The bits of `bf16` may be given
+/// as `u16`.
 fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = ty.view();
     let extents: Vec<Option<i64>> = ty.shape.iter().map(|dim| dim.fixed()).collect();

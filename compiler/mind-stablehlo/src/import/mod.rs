@@ -1,8 +1,8 @@
-//! From the public function of a text to a module of core.
+//! Imports the public function of a text to a module of core.
 //!
-//! Operations are imported in their order, and only those that a result depends on. A call is replaced by the body of
-//! its function. An operation whose operands are small and known is computed at once, which folds the arithmetic that
-//! texts do with extents. What cannot be imported is gathered, so that one run names all of it.
+//! Operations are imported in order, and only those that a result depends on. Calls are inlined. An operation with
+//! small known operands is folded, which evaluates the shape arithmetic of a text. Everything that cannot be imported
+//! is collected, so that one run reports all of it.
 
 mod arithmetic;
 pub(crate) mod emit;
@@ -28,13 +28,13 @@ use node::Node;
 use scope::{Named, Scope, needed};
 use value::{Value, Values};
 
-/// The most calls and regions inside of each other.
+/// Maximum nesting depth of calls and regions.
 const DEPTH_LIMIT: usize = 64;
 
-/// The most operations after all calls are replaced by the bodies of their functions.
+/// Maximum number of operations after inlining all calls.
 const OPERATION_LIMIT: usize = 1_000_000;
 
-/// What an import knows of its text.
+/// State of an import.
 pub(crate) struct Importer<'t> {
     pub module: &'t Module<'t>,
     pub options: &'t ImportOptions,
@@ -44,7 +44,7 @@ pub(crate) struct Importer<'t> {
     left: usize,
 }
 
-/// The module that a text is.
+/// Imports a parsed text.
 ///
 /// # Errors
 ///
@@ -62,12 +62,12 @@ pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Impor
     importer.report.imported(graph)
 }
 
-/// Where operations are imported.
+/// The insertion point of an import.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The block that ops are appended to, if it is known.
+    /// The block that ops are appended to, if there is one.
     pub block: Option<BlockId>,
-    /// Whether numbers of the text stand for whole tensors, so that types of the text say nothing about ranks.
+    /// Whether scalars of the text represent whole tensors, so that the ranks in the text do not apply.
     pub is_pointwise: bool,
 }
 
@@ -131,7 +131,8 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Imports the operations of a block that its results depend on; the results, or `None` if what makes one was refused.
+    /// Imports the operations of a block that its results depend on and returns the results; `None` if one of these
+    /// operations was refused.
     pub fn block(
         &mut self,
         block: &'t Block<'t>,
@@ -176,7 +177,7 @@ impl<'t> Importer<'t> {
         results
     }
 
-    /// What an operation returns.
+    /// Returns the values that a block terminator returns.
     fn returned(&mut self, op: &Op<'t>, scope: &Scope<'t>) -> Option<Vec<Value>> {
         let mut found = Vec::with_capacity(op.operands.len());
         for operand in &op.operands {
@@ -269,7 +270,7 @@ impl<'t> Importer<'t> {
         Ok(values)
     }
 
-    /// Runs `import` inside of one more call or region.
+    /// Runs `import` one nesting level deeper.
     pub fn deeper<T>(&mut self, import: impl FnOnce(&mut Importer<'t>) -> T) -> Result<T, Refusal> {
         if self.depth >= DEPTH_LIMIT {
             return Err(Refusal::too_large(
@@ -285,7 +286,7 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// Where a refused operation is, with the types of its operands.
+/// Returns the position of a refused operation and the types of its operands.
 fn site(op: &Op<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
     const SHOWN: usize = 8;
     let types = op.operands.iter().filter_map(|own| {
@@ -301,7 +302,7 @@ fn site(op: &Op<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
     }
 }
 
-/// Checks what was made of an operation against the type in the text.
+/// Checks the value of an operation against the type in the text.
 fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refusal> {
     let Value::Op(value) = value else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! An operation as its op's importer sees it: operands, attributes and where its ops go.
+//! An operation as seen by the importer of its op: operands, attributes and insertion point.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,8 @@ use super::value::{Extent, Value};
 use crate::constant::{Constant, constant, dtype};
 use crate::text::{Attr, Block, Op, TensorText, Type};
 
-/// Attributes that torch_xla adds to any op: how the compiler that wrote the text laid out a result in memory.
+/// Attributes that torch_xla adds to any op. They describe the memory layout of a result in the compiler that wrote the
+/// text.
 const LAYOUT_HINTS: &[&str] = &[
     "operand_layouts",
     "result_layout",
@@ -32,7 +33,7 @@ pub(crate) struct Node<'n, 't, 'g> {
     pub place: Place,
     pub importer: &'n mut Importer<'t>,
     pub e: Emit<'g>,
-    /// The attributes that were asked for.
+    /// The attributes that were read.
     asked: RefCell<Vec<&'static str>>,
 }
 
@@ -59,7 +60,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// Operand `at` as messages name it, for example ``operand 1 (`%3`)``.
+    /// Returns the name of operand `at` in messages, for example ``operand 1 (`%3`)``.
     pub fn operand(&self, at: usize) -> String {
         match self.op.operands.get(at) {
             Some(own) => format!("operand {at} (`%{}`)", own.name),
@@ -67,28 +68,28 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// Operand `at`.
+    /// Returns operand `at`.
     ///
     /// # Errors
     ///
-    /// One that is missing.
+    /// If it is missing.
     pub fn given(&self, at: usize) -> Result<&'n Value, Refusal> {
         let given = self.inputs.get(at);
         given
             .ok_or_else(|| Refusal::operands(self.inputs.len(), format_args!("{} or more", at + 1)))
     }
 
-    /// Operand `at` as a value of the module.
+    /// Returns operand `at` as a value of the module.
     pub fn input(&mut self, at: usize) -> One {
         let value = self.given(at)?;
         self.e.value(value)
     }
 
-    /// The one operand of an op.
+    /// Returns the only operand of an op.
     ///
     /// # Errors
     ///
-    /// Another number of operands.
+    /// If the op has another number of operands.
     pub fn only(&mut self) -> One {
         self.count(1)?;
         self.input(0)
@@ -102,18 +103,18 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// Operands from `first` on as values of the module.
+    /// Returns the operands from `first` on as values of the module.
     pub fn rest(&mut self, first: usize) -> Result<Vec<ValueId>, Refusal> {
         (first..self.inputs.len())
             .map(|at| self.input(at))
             .collect()
     }
 
-    /// The elements of operand `at`.
+    /// Returns the known elements of operand `at`.
     ///
     /// # Errors
     ///
-    /// Those that only a run knows.
+    /// If its elements are data-dependent.
     pub fn known(&self, at: usize) -> Result<Rc<Constant>, Refusal> {
         match self.given(at)? {
             Value::Known(constant) => Ok(Rc::clone(constant)),
@@ -129,12 +130,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The integers in operand `at`.
+    /// Returns the known integers of operand `at`.
     pub fn ints_in(&self, at: usize) -> Result<Vec<i64>, Refusal> {
         self.known(at)?.integers()
     }
 
-    /// The extents in operand `at`, which is a list of them.
+    /// Returns operand `at` as a list of extents.
     pub fn extents_in(&mut self, at: usize) -> Result<Vec<Extent>, Refusal> {
         match self.given(at)? {
             Value::Known(constant) => {
@@ -173,12 +174,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.map(|(_, value)| value)
     }
 
-    /// An attribute, by any of its names.
+    /// Returns an attribute by any of its names.
     pub fn attr(&self, names: &[&'static str]) -> Option<&'t Attr<'t>> {
         self.attribute(names)
     }
 
-    /// An attribute that is an integer.
+    /// Returns an optional integer attribute.
     pub fn optional_int(&self, names: &[&'static str]) -> Result<Option<i64>, Refusal> {
         match self.attribute(names) {
             None => Ok(None),
@@ -187,22 +188,22 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// An attribute that is an integer.
+    /// Returns an integer attribute.
     ///
     /// # Errors
     ///
-    /// One that is missing.
+    /// If it is missing.
     pub fn int(&self, names: &[&'static str]) -> Result<i64, Refusal> {
         let found = self.optional_int(names)?;
         found.ok_or_else(|| missing(names))
     }
 
-    /// An attribute that is a dimension of a tensor of rank `rank`.
+    /// Returns an attribute that is a dimension of a tensor of rank `rank`.
     pub fn axis(&self, names: &[&'static str], rank: usize) -> Result<usize, Refusal> {
         axis(self.int(names)?, rank)
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an optional attribute that is a list of integers.
     pub fn optional_ints(&self, names: &[&'static str]) -> Result<Option<Vec<i64>>, Refusal> {
         let found = self.attribute(names);
         let found = found.map(|own| {
@@ -211,23 +212,23 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         found.transpose()
     }
 
-    /// An attribute that is a list of integers.
+    /// Returns an attribute that is a list of integers.
     ///
     /// # Errors
     ///
-    /// One that is missing.
+    /// If it is missing.
     pub fn ints(&self, names: &[&'static str]) -> Result<Vec<i64>, Refusal> {
         let found = self.optional_ints(names)?;
         found.ok_or_else(|| missing(names))
     }
 
-    /// An attribute that is a list of dimensions of a tensor of rank `rank`.
+    /// Returns an attribute that is a list of dimensions of a tensor of rank `rank`.
     pub fn axes(&self, names: &[&'static str], rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(names)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
-    /// The fields of an attribute.
+    /// Returns the fields of an attribute.
     pub fn fields(&self, names: &[&'static str]) -> Result<Fields<'t>, Refusal> {
         match self.attribute(names) {
             Some(Attr::Fields(fields)) => Ok(Fields { fields }),
@@ -236,7 +237,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The word that is attribute `names`, or word `at` of the pretty form.
+    /// Returns the keyword in attribute `names`, or keyword `at` of the pretty form.
     pub fn word(&self, at: usize, names: &[&'static str]) -> Option<&'t str> {
         match self.op.words.get(at) {
             Some(word) => Some(word),
@@ -244,18 +245,18 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// An attribute that is a word or a text.
+    /// Returns an attribute that is a keyword or a string.
     pub fn text(&self, names: &[&'static str]) -> Option<&'t str> {
         self.attribute(names)?.text()
     }
 
-    /// Says that an attribute means nothing to what is imported.
+    /// Marks an attribute as read, because it does not affect the import, for example a layout hint.
     pub fn ignore(&self, names: &[&'static str]) {
         self.asked.borrow_mut().extend(names);
     }
 
-    /// The first attribute that nothing asked for. One with a dot in its name is of another dialect, and means nothing
-    /// to the op.
+    /// Returns the first attribute that was not read. Attributes with a dot in their name belong to other dialects and
+    /// do not affect the op.
     pub fn unknown_attribute(&self) -> Option<&'t str> {
         let asked = self.asked.borrow();
         let mut names = self.op.attrs.iter().map(|(name, _)| *name);
@@ -265,7 +266,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         })
     }
 
-    /// The elements that attribute `name` writes out.
+    /// Returns the elements of the dense attribute `name`.
     pub fn dense(&self, name: &'static str) -> Result<Constant, Refusal> {
         match self.attribute(&[name]) {
             Some(Attr::Dense(dense)) => constant(dense, self.importer.module),
@@ -274,7 +275,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The type of result `at` as the text has it.
+    /// Returns the type of result `at` in the text.
     pub fn result(&self, at: usize) -> Result<&'t TensorText<'t>, Refusal> {
         match self.op.types.get(at) {
             Some(Type::Tensor(ty)) => Ok(ty),
@@ -283,12 +284,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
-    /// The dtype of the first result.
+    /// Returns the dtype of the first result.
     pub fn result_dtype(&self) -> Result<DType, Refusal> {
         dtype(self.result(0)?.element)
     }
 
-    /// The extents of the first result, none of which is open.
+    /// Returns the extents of the first result, which must all be static.
     pub fn result_shape(&self) -> Result<Vec<i64>, Refusal> {
         let shape = self.result(0)?.shape.iter().copied();
         let shape: Option<Vec<i64>> = shape.collect();
@@ -301,11 +302,11 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         })
     }
 
-    /// Region `at`.
+    /// Returns region `at`.
     ///
     /// # Errors
     ///
-    /// One that is missing.
+    /// If it is missing.
     pub fn region(&self, at: usize) -> Result<&'t Block<'t>, Refusal> {
         let region = self.op.regions.get(at);
         region.ok_or_else(|| {
@@ -314,7 +315,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         })
     }
 
-    /// A scalar function of all operands.
+    /// Applies a scalar function to all operands.
     pub fn apply(&mut self, function: ScalarFn) -> One {
         self.count(function.arity())?;
         let operands = self.rest(0)?;
@@ -335,11 +336,11 @@ impl<'t> Fields<'t> {
         found.map(|(_, value)| value)
     }
 
-    /// A field that is a list of integers, or truth values as 0 and 1.
+    /// Returns a field that is a list of integers, or of booleans as 0 and 1.
     ///
     /// # Errors
     ///
-    /// One that is none.
+    /// If the field is something else.
     pub fn optional_ints(self, name: &'static str) -> Result<Option<Vec<i64>>, Refusal> {
         let found = self.get(name);
         let found =
@@ -347,18 +348,18 @@ impl<'t> Fields<'t> {
         found.transpose()
     }
 
-    /// The same, where one that is missing is empty.
+    /// Returns the list of [`optional_ints`](Self::optional_ints), or an empty one if the field is missing.
     pub fn ints(self, name: &'static str) -> Result<Vec<i64>, Refusal> {
         Ok(self.optional_ints(name)?.unwrap_or_default())
     }
 
-    /// A field that is a list of dimensions of a tensor of rank `rank`.
+    /// Returns a field that is a list of dimensions of a tensor of rank `rank`.
     pub fn axes(self, name: &'static str, rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(name)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
-    /// A field that is an integer, 0 if it is missing, as MLIR leaves that out.
+    /// Returns an integer field. It is 0 if missing, because MLIR omits zeros.
     pub fn int(self, name: &'static str) -> Result<i64, Refusal> {
         match self.get(name) {
             Some(Attr::Int(own)) => Ok(*own),
@@ -367,11 +368,11 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// The first field that is none of `known`.
+    /// Checks that all fields are among `known`.
     ///
     /// # Errors
     ///
-    /// That one.
+    /// The first unknown field.
     pub fn check(self, known: &[&str]) -> Result<(), Refusal> {
         let mut names = self.fields.iter().map(|(name, _)| *name);
         match names.find(|name| !known.contains(name)) {
@@ -381,7 +382,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// A list of integers, nested ones one after the other, or of truth values as 0 and 1.
+/// Returns a list of integers, with nested lists flattened and booleans as 0 and 1.
 pub(crate) fn list(attr: &Attr<'_>) -> Option<Vec<i64>> {
     let Attr::List(all) = attr else { return None };
     let mut list = Vec::with_capacity(all.len());
@@ -410,7 +411,7 @@ fn integers(attr: &Attr<'_>, importer: &Importer<'_>) -> Option<Vec<i64>> {
     }
 }
 
-/// An axis of a tensor of rank `rank`.
+/// Returns an axis of a tensor of rank `rank`.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, Refusal> {
     match usize::try_from(axis) {
         Ok(own) if own < rank => Ok(own),

@@ -1,4 +1,4 @@
-//! What the names of a text stand for.
+//! Values of the names in a text.
 
 use std::rc::Rc;
 
@@ -13,21 +13,21 @@ use crate::constant::Constant;
 /// The results of an operation.
 pub(crate) type Values = Result<Vec<Value>, Refusal>;
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// A value of the module.
     Op(ValueId),
-    /// Elements that are known.
+    /// A tensor with known elements.
     Known(Rc<Constant>),
-    /// Extents, some of which only a run knows.
+    /// Extents, some of which are data-dependent.
     Extents(Rc<Extents>),
-    /// A comparison of extents that only a run can make.
+    /// A comparison of extents that is evaluated at run time.
     Compared(Rc<Compared>),
 }
 
 impl Value {
-    /// Its type as messages show it.
+    /// Returns its type for messages.
     pub fn type_text(&self, g: &Graph) -> String {
         match self {
             Value::Op(value) => g.type_text(*value),
@@ -47,28 +47,28 @@ pub(crate) struct Compared {
     pub rhs: Value,
 }
 
-/// A number or a list of integers that are extents.
+/// One extent, or a list of extents.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     pub dtype: DType,
-    /// Whether it is one number, of rank 0.
+    /// Whether it is a number of rank 0.
     pub is_scalar: bool,
     pub elements: Vec<Extent>,
 }
 
-/// An extent, and where a run finds it.
+/// An extent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Extent {
-    /// A number.
+    /// A known number.
     Known(i64),
-    /// That of dimensions with a name.
+    /// The extent of a symbolic dimension, for example `batch`.
     Named(Sym),
-    /// What a run computes: a value of rank 1 with one element.
+    /// An extent computed at run time: a value of rank 1 with one element.
     Computed(ValueId),
 }
 
 impl Extent {
-    /// The dimension with that extent.
+    /// Returns the dimension with that extent.
     pub fn dim(self) -> Dim {
         match self {
             Extent::Known(extent) => Dim::Fixed(extent),

@@ -1,24 +1,23 @@
-//! What the regions of reductions, windows, scatters and sorts say about single elements.
+//! Recognises the scalar functions in the regions of reductions, windows, scatters and sorts.
 //!
-//! A region is written down as the expressions that it returns, with operands of commutative ops in one order; the few
-//! that core has ops for are recognised by their text.
+//! A region is printed as the expressions that it returns, with operands of commutative ops in a canonical order. The
+//! few expressions that core has ops for are recognised by that text.
 
-use mind_convert::Refusal;
+use mind_convert::{Refusal, converted};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::DType;
 use rustc_hash::FxHashMap;
 
-use crate::constant::converted;
 use crate::import::node::Node;
 use crate::import::value::Value;
 use crate::text::{Attr, Block, Op, Use};
 
-/// The longest text of a region.
+/// Maximum length of the text of a region.
 const LENGTH_LIMIT: usize = 1 << 12;
 
-/// The expressions that a region returns; its arguments are `a0`, `a1` and so on. `None` for one with other regions, or
-/// with more than small expressions.
+/// Returns the text of the expressions that a region returns; its arguments are `a0`, `a1` and so on. Returns `None`
+/// for a region with nested regions or large expressions.
 pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec<String>> {
     let arguments = block.arguments.iter().enumerate();
     let mut known: FxHashMap<&str, String> = arguments
@@ -36,7 +35,7 @@ pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec
     None
 }
 
-/// The refusal of an op because of its region.
+/// Returns the refusal of an op because of its region.
 pub(super) fn unknown_region(n: &Node<'_, '_, '_>, expected: &str) -> Refusal {
     let region = n.region(0).ok();
     let found = region.and_then(|region| expressions(n, region));
@@ -115,7 +114,7 @@ fn expression(n: &Node<'_, '_, '_>, op: &Op<'_>, mut operands: Vec<String>) -> O
     (text.len() <= LENGTH_LIMIT).then_some(text)
 }
 
-/// How a region combines two elements.
+/// A function that combines two elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Combiner {
     Sum,
@@ -125,7 +124,7 @@ pub(super) enum Combiner {
 }
 
 impl Combiner {
-    /// How the region of an operation combines its two arguments, of dtype `of`.
+    /// Returns how the region of an operation combines its two arguments of dtype `of`.
     pub fn of(n: &Node<'_, '_, '_>, block: &Block<'_>, of: DType) -> Option<Combiner> {
         let expressions = expressions(n, block)?;
         let [own] = &expressions[..] else { return None };
@@ -141,7 +140,7 @@ impl Combiner {
         }
     }
 
-    /// The function of two elements.
+    /// Returns the scalar function for elements of dtype `of`.
     pub fn function(self, of: DType) -> ScalarFn {
         let is_truth = of == DType::Bool;
         match self {
@@ -154,7 +153,7 @@ impl Combiner {
         }
     }
 
-    /// Whether a value does nothing to what it is combined with.
+    /// Returns whether `value` is the identity of the combiner.
     pub fn is_identity(self, value: &Value) -> bool {
         let Value::Known(constant) = value else {
             return false;
@@ -176,7 +175,7 @@ impl Combiner {
     }
 }
 
-/// The least and the largest number of a dtype.
+/// Returns the least and the largest number of a dtype.
 fn extremes(of: DType) -> (Tensor, Tensor) {
     fn both<T: Element>(least: T, largest: T) -> (Tensor, Tensor) {
         (Tensor::scalar(least), Tensor::scalar(largest))

@@ -1,4 +1,4 @@
-//! Sums of products.
+//! Contractions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::SumType;
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// Checks what says how precise products have to be: no less than they are.
+/// Accepts hints about the precision of products, because products are at least as precise here.
 pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     n.ignore(&["precision", "precision_config"]);
     match n.attr(&["algorithm"]) {
@@ -41,7 +41,7 @@ pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     }
 }
 
-/// The dtype of sums: that of the result.
+/// Returns the dtype of sums: that of the result.
 pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refusal> {
     let of = n.result_dtype()?;
     let x = n.input(0)?;
@@ -61,7 +61,7 @@ pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refusal> {
     }
 }
 
-/// Two lists of dimensions, `[..] x [..]`.
+/// Returns two lists of dimensions, `[..] x [..]`.
 fn pair(
     n: &Node<'_, '_, '_>,
     name: &'static str,

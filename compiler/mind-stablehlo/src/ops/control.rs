@@ -1,4 +1,4 @@
-//! Choices, loops and calls.
+//! Conditionals, loops and calls.
 
 use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::compare::Direction;
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::values("func.call", call),
     Row::values("stablehlo.composite", composite),
     Row::values("stablehlo.custom_call", custom_call),
-    // A module runs on one device, which has all of a tensor.
+    // A module runs on one device, which holds the whole tensor.
     Row::values("sdy.sharding_constraint", |n| {
         n.ignore(&["sharding"]);
         n.count(1)?;
@@ -80,7 +80,7 @@ fn call(n: &mut Node<'_, '_, '_>) -> Values {
     n.called(name)
 }
 
-/// The function of core that has the name of the composite, or its decomposition.
+/// Imports a composite as the core function of its name, or through its decomposition.
 fn composite(n: &mut Node<'_, '_, '_>) -> Values {
     n.ignore(&["composite_attributes", "decomposition", "version"]);
     let row = n.text(&["name"]).and_then(super::find);
@@ -93,7 +93,7 @@ fn composite(n: &mut Node<'_, '_, '_>) -> Values {
     n.called(name)
 }
 
-/// Assertions about shapes, which are checked here, and what leaves its operand as it is.
+/// Imports custom calls: assertions about shapes are checked here, and identities return their operand.
 fn custom_call(n: &mut Node<'_, '_, '_>) -> Values {
     n.ignore(&[
         "api_version",
@@ -109,7 +109,7 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Values {
         assertion(n)?;
         return Ok(Vec::new());
     }
-    // All others are refused before their operands are looked at.
+    // Unknown calls were refused earlier, before their operands were read.
     let name = n.text(&["callee", "call_target_name"]).unwrap_or("");
     match known_call(name) {
         Some(Known::Row(row)) => row.import(n),
@@ -125,17 +125,17 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Values {
     }
 }
 
-/// A call of code outside of the text whose meaning is known.
+/// A custom call with known semantics.
 pub(super) enum Known {
-    /// It leaves its operand as it is.
+    /// Returns its operand.
     Identity,
-    /// A function of CHLO, as torch_xla and converters of MHLO write it.
+    /// A function of CHLO, as torch_xla and converters from MHLO write it.
     Row(&'static Row),
     TopK,
     Lapack(fn(&mut Node<'_, '_, '_>) -> super::Many),
 }
 
-/// The meaning of a call of code outside of the text.
+/// Returns the semantics of a custom call; `None` if it is unknown.
 pub(super) fn known_call(name: &str) -> Option<Known> {
     const WITHOUT_EFFECT: &[&str] = &[
         "LayoutConstraint",
@@ -159,11 +159,11 @@ pub(super) fn known_call(name: &str) -> Option<Known> {
     row.filter(|row| row.is_pointwise()).map(Known::Row)
 }
 
-/// What assertions of JAX begin with, whatever they are about.
+/// The common prefix of JAX's assertion messages.
 const JAX_PREFIX: &str = "Input shapes do not match the polymorphic shapes specification. ";
 
-/// Checks an assertion about extents: a true one goes, and so does that a named extent is at least 1, which is for the
-/// caller to see to. What else only a run would know is refused.
+/// Checks an assertion about extents. A true one is dropped, and so is the assertion that a named extent is at least 1,
+/// which is the caller's responsibility. Other data-dependent assertions are refused.
 fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     let message = n.text(&["error_message"]).unwrap_or("");
     let message = message.strip_prefix(JAX_PREFIX).unwrap_or(message);
@@ -184,7 +184,7 @@ fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a comparison is that of a named extent with 1 or less.
+/// Returns whether a comparison is `extent >= bound` with a named extent and a bound of at most 1.
 fn is_at_least_one(own: &Compared) -> bool {
     let (Direction::Ge, Value::Extents(lhs), Value::Known(rhs)) =
         (own.direction, &own.lhs, &own.rhs)
@@ -195,7 +195,7 @@ fn is_at_least_one(own: &Compared) -> bool {
     is_small && matches!(lhs.elements[..], [Extent::Named(_)])
 }
 
-/// A branch without arguments in the place of the operation.
+/// Inlines a branch without arguments.
 fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Values {
     let captures = n.captures(&[block])?;
     let captured = n.values(captures.operands())?;
@@ -204,7 +204,7 @@ fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Values {
     n.inlined(block, &[], scope, place)
 }
 
-/// A choice of two branches, of which the first is for a predicate that is true.
+/// Imports a conditional with two branches, the first for a true predicate.
 fn choice<'t>(n: &mut Node<'_, 't, '_>, pred: ValueId, branches: &[&'t Block<'t>; 2]) -> Values {
     let captures = n.captures(branches)?;
     let operands = [vec![pred], n.values(captures.operands())?].concat();
@@ -224,7 +224,7 @@ fn body<'b, 't: 'b>(block: &'t Block<'t>, captures: &'b Captures<'t>) -> Body<'b
     Box::new(move |region, arguments| region.block(block, captures, arguments))
 }
 
-/// The branch that an index names, the last one for an index that names none.
+/// Imports `case`: the branch selected by an index, or the last one if the index is out of range.
 fn case(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let branches: Vec<&Block<'_>> = n.op.regions.iter().collect();
@@ -256,7 +256,7 @@ fn case(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(of_module(made))
 }
 
-/// Branches that an index chooses from.
+/// Branches selected by an index.
 #[derive(Clone, Copy)]
 struct Chosen<'b, 't> {
     branches: &'b [&'t Block<'t>],
@@ -266,7 +266,7 @@ struct Chosen<'b, 't> {
 }
 
 impl<'t> Chosen<'_, 't> {
-    /// A choice between branch `at` and those behind it; `values` are the index and the captures.
+    /// Returns a chain of conditionals over the branches from `at` on; `values` are the index and the captures.
     fn from(
         self,
         at: usize,
@@ -298,7 +298,7 @@ impl<'t> Chosen<'_, 't> {
     }
 }
 
-/// What the body hands on as it came stays outside of the loop: it is captured.
+/// Imports `while`. Loop-invariant variables are captured instead of carried.
 fn repeat(n: &mut Node<'_, '_, '_>) -> Values {
     let regions = [n.region(0)?, n.region(1)?];
     let count = n.inputs.len();

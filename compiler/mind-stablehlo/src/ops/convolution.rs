@@ -1,4 +1,4 @@
-//! Convolutions, in the layout of core that is nearest.
+//! Convolutions, in the closest layout of core.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
@@ -14,7 +14,7 @@ use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.convolution", convolution)];
 
-/// Where the dimensions of a tensor are: two that are not spatial, then the spatial ones.
+/// Positions of the dimensions of a tensor: two non-spatial ones, then the spatial ones.
 struct Dims {
     first: usize,
     second: usize,
@@ -22,7 +22,8 @@ struct Dims {
 }
 
 impl Dims {
-    /// The dimensions in the order batch or output, channels or input, spatial ones; `names` are letters of the first two.
+    /// Returns the positions in the order batch or output, channels or input, spatial; `names` has the letters of the
+    /// first two.
     fn parse(text: &str, names: [&str; 2]) -> Option<Dims> {
         let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
         let list: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -48,7 +49,7 @@ impl Dims {
         order
     }
 
-    /// Of a filter: spatial ones, input, output.
+    /// Returns the permutation of a filter to spatial dimensions, input, output.
     fn filter_last(&self) -> Vec<usize> {
         let mut order = self.spatial.clone();
         order.extend([self.second, self.first]);
@@ -56,7 +57,7 @@ impl Dims {
     }
 }
 
-/// `[b, 0, f]x[0, i, o]->[b, 0, f]`.
+/// Parses `[b, 0, f]x[0, i, o]->[b, 0, f]`.
 fn dimension_numbers(n: &Node<'_, '_, '_>) -> Result<[Dims; 3], Refusal> {
     let expected = "`[..]x[..]->[..]`, for example `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`";
     let text = match n.attr(&["dimension_numbers"]) {
@@ -80,18 +81,18 @@ fn dimension_numbers(n: &Node<'_, '_, '_>) -> Result<[Dims; 3], Refusal> {
     parsed().ok_or_else(|| Refusal::value("dimension_numbers", format_args!("`{text}`"), expected))
 }
 
-/// What slides: one entry for each spatial dimension.
+/// Window parameters, with one entry for each spatial dimension.
 struct Window {
     strides: Vec<i64>,
     low: Vec<i64>,
     high: Vec<i64>,
-    /// Distances of elements of the input, and of the filter.
+    /// Dilations of the input and of the filter.
     apart: Vec<i64>,
     dilations: Vec<i64>,
     reversed: Vec<i64>,
 }
 
-/// The window in the pretty form, or as attributes.
+/// Returns the window from the pretty form or from attributes.
 fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refusal> {
     let names = [
         ("stride", "window_strides"),
@@ -190,7 +191,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     };
     let mut x = n.e.permute(x, &input)?;
     let mut w = n.e.permute(w, &filter)?;
-    // Where spatial dimensions begin, in images and in filters.
+    // The first spatial dimension of images and of filters.
     let (of_image, of_filter) = match layout {
         Layout::Nchw => (2, 2),
         Layout::Nhwc => (1, 0),
@@ -227,7 +228,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
                 .build(&mut n.e, x, w)?
         }
     };
-    // `result` says where the dimensions of core's result are in that of the text.
+    // `result` is the position of each core dimension in the text's result.
     let mut back = vec![0; result.len()];
     for (at, &place) in result.iter().enumerate() {
         back[place] = at;
@@ -235,7 +236,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     n.e.permute(own, &back)
 }
 
-/// The image with zeros between its elements, and without those that negative padding removes.
+/// Applies the input dilation and the negative padding of `window`, and sets the negative padding to 0.
 fn padded(n: &mut Node<'_, '_, '_>, x: ValueId, window: &mut Window, first: usize) -> One {
     let rank = n.e.rank(x);
     let (mut low, mut high, mut interior) = (vec![0; rank], vec![0; rank], vec![0; rank]);
@@ -251,8 +252,8 @@ fn padded(n: &mut Node<'_, '_, '_>, x: ValueId, window: &mut Window, first: usiz
         .build(&mut n.e, x, None)?)
 }
 
-/// A convolution of elements that are apart as one that runs backwards, with the filter reversed; `None` where the padding
-/// is not that of one.
+/// Returns a convolution with input dilation as a transposed convolution with the filter reversed; `None` if the
+/// padding does not allow it.
 fn backwards(
     n: &mut Node<'_, '_, '_>,
     x: ValueId,
@@ -281,7 +282,7 @@ fn backwards(
     }
     let all: Vec<i64> = (0..spatial as i64).collect();
     let turned = Reverse::with(&all).build(&mut n.e, w)?;
-    // Its filters have the channels of the input last.
+    // Filters of a transposed convolution have the channels of the input last.
     let mut order: Vec<usize> = (0..spatial).collect();
     order.extend([spatial + 1, spatial]);
     let turned = n.e.permute(turned, &order)?;

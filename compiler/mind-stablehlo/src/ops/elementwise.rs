@@ -1,4 +1,4 @@
-//! Functions at every position.
+//! Elementwise functions.
 
 use std::rc::Rc;
 
@@ -113,13 +113,13 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// A function of one operand. How accurate its result may be is a hint.
+/// Imports a unary function. The requested accuracy is a hint and is ignored.
 fn function(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     n.ignore(&["result_accuracy"]);
     n.apply(function)
 }
 
-/// One function of numbers, another of truth values.
+/// Imports an op that is one function on numbers and another one on booleans.
 fn logical(n: &mut Node<'_, '_, '_>, numbers: ScalarFn, truth: ScalarFn) -> One {
     n.count(2)?;
     let operands = [n.input(0)?, n.input(1)?];
@@ -127,7 +127,7 @@ fn logical(n: &mut Node<'_, '_, '_>, numbers: ScalarFn, truth: ScalarFn) -> One 
     n.e.apply(if is_truth { truth } else { numbers }, &operands)
 }
 
-/// The direction of a comparison.
+/// Returns the direction of a comparison.
 pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refusal> {
     Ok(match word {
         Some("EQ") => Direction::Eq,
@@ -167,7 +167,8 @@ fn compare(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)])
 }
 
-/// A comparison of an extent, which is known if it is one with itself, or with what no extent is below.
+/// Returns a comparison of extents. For scalars it is folded if both sides are the same extent, or for `>=` with a
+/// bound of at most 0, because extents are not negative.
 fn compared(direction: Direction, lhs: &Value, rhs: &Value) -> Option<Value> {
     let (Value::Extents(own), true) = (lhs, matches!(rhs, Value::Extents(_) | Value::Known(_)))
     else {
@@ -196,7 +197,7 @@ fn compared(direction: Direction, lhs: &Value, rhs: &Value) -> Option<Value> {
     })
 }
 
-/// The signed integers as wide as a dtype.
+/// Returns the signed integer dtype of the same width.
 fn signed(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::I8,
@@ -206,13 +207,13 @@ fn signed(dtype: DType) -> DType {
     }
 }
 
-/// Integers in the total order of floats: -NaN, -inf, .., -0, +0, .., inf, NaN.
+/// Maps floats to integers in their total order: -NaN, -inf, .., -0, +0, .., inf, NaN.
 pub(super) fn total_order(e: &mut Emit<'_>, x: ValueId) -> One {
     let of = signed(e.dtype(x));
     let bits = Bitcast::with(of).build(e, x)?;
     let largest = ((1u128 << (8 * of.size() - 1)) - 1) as i64;
     let mask = mind_ir::tensor::Tensor::scalar(largest);
-    let mask = crate::constant::converted(&mask, of);
+    let mask = mind_convert::converted(&mask, of);
     let mask = e.tensor(&mask);
     let zero = e.number(of, 0.0);
     let is_negative = e.compare(Direction::Lt, bits, zero)?;
@@ -220,7 +221,7 @@ pub(super) fn total_order(e: &mut Emit<'_>, x: ValueId) -> One {
     e.apply(ScalarFn::Select, &[is_negative, mirrored, bits])
 }
 
-/// The nearest integer, ties away from zero.
+/// Rounds to the nearest integer, with ties away from zero.
 fn away_from_zero(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.only()?;
     let whole = n.e.apply(ScalarFn::Trunc, &[x])?;
@@ -233,7 +234,7 @@ fn away_from_zero(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(ScalarFn::Select, &[is_more, next, whole])
 }
 
-/// In `f64`: the sign, times the size to the power 1/3; zeros keep their sign.
+/// Computes the cube root in `f64` as the sign times the magnitude to the power 1/3; zeros keep their sign.
 fn cube_root(n: &mut Node<'_, '_, '_>) -> One {
     n.ignore(&["result_accuracy"]);
     let x = n.only()?;
@@ -246,7 +247,7 @@ fn cube_root(n: &mut Node<'_, '_, '_>) -> One {
     n.e.convert(own, of)
 }
 
-/// Zeros are shifted in: of signed integers through unsigned ones.
+/// Shifts in zeros; signed integers are shifted as unsigned ones.
 fn shift_right(n: &mut Node<'_, '_, '_>) -> One {
     n.count(2)?;
     let [x, by] = [n.input(0)?, n.input(1)?];
@@ -261,7 +262,7 @@ fn shift_right(n: &mut Node<'_, '_, '_>) -> One {
     n.e.convert(own, of)
 }
 
-/// The unsigned integers as wide as a dtype.
+/// Returns the unsigned integer dtype of the same width.
 fn unsigned_of(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
@@ -271,7 +272,7 @@ fn unsigned_of(dtype: DType) -> DType {
     }
 }
 
-/// A function of the bits of integers, computed in `u64`; it is given the width.
+/// Applies a function to the bits of integers in `u64`; `function` receives their width.
 fn unsigned(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -287,7 +288,7 @@ fn unsigned(
     e.convert(own, of)
 }
 
-/// A number of `u64`, which `f64` need not hold.
+/// Returns a `u64` constant, which `f64` may be unable to represent.
 fn mask(e: &mut Emit<'_>, bits: u64) -> ValueId {
     e.tensor(&mind_ir::tensor::Tensor::scalar(bits))
 }
@@ -297,7 +298,7 @@ fn shifted(e: &mut Emit<'_>, x: ValueId, by: u64) -> One {
     e.apply(ScalarFn::ShiftRight, &[x, by])
 }
 
-/// The number of bits of a `u64` that are set: sums of pairs, of fours, of bytes, then of all bytes.
+/// Returns the population count of a `u64`: sums over pairs, over fours, over bytes, then over all bytes.
 fn bits_set(e: &mut Emit<'_>, x: ValueId, _: usize) -> One {
     let mut sum = x;
     let steps = [
@@ -318,7 +319,8 @@ fn bits_set(e: &mut Emit<'_>, x: ValueId, _: usize) -> One {
     Ok(sum)
 }
 
-/// The bits above the highest that is set: the width less the bits of the number with all below that set, too.
+/// Returns the number of leading zeros: the width minus the population count after setting all bits below the highest
+/// set one.
 fn leading_zeros(e: &mut Emit<'_>, x: ValueId, width: usize) -> One {
     let mut smeared = x;
     for by in [1, 2, 4, 8, 16, 32] {
@@ -330,7 +332,7 @@ fn leading_zeros(e: &mut Emit<'_>, x: ValueId, width: usize) -> One {
     e.apply(ScalarFn::Sub, &[width, length])
 }
 
-/// Through the dtype with these widths of exponent and mantissa.
+/// Rounds to a float format with the given widths of exponent and mantissa.
 fn reduce_precision(n: &mut Node<'_, '_, '_>) -> One {
     let format = match n.text(&["format"]) {
         Some(format) => format.to_owned(),

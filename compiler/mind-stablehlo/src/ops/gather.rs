@@ -1,7 +1,8 @@
-//! Slices at places that are read from a tensor of indices.
+//! Gathers of slices.
 //!
-//! The dimensions that have indices go to the front, the indices of one slice to the end; where slices have several
-//! elements along them, an index for each is made. What is left are tuples of indices, as `GatherNd` has them.
+//! The indexed dimensions are moved to the front of the tensor, and the index vectors to the end of the indices. If
+//! slices have several elements along indexed dimensions, an index is made for each. The result is an index tuple for
+//! each slice, as `GatherNd` takes them.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -33,30 +34,30 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// Which dimensions of a tensor have indices, and where these are.
+/// The index tuples of a gather or scatter, and the dimensions that they index.
 pub(super) struct Indexed {
-    /// The indices of tuples: all other dimensions, then the tuple.
+    /// The index tuples: all other dimensions, then the tuple.
     pub indices: ValueId,
-    /// The dimensions of the tensor that they are for, those that go together with a dimension of the indices first.
+    /// The dimensions of the tensor that each entry of a tuple indexes, batching dimensions first.
     pub axes: Vec<usize>,
 }
 
-/// Dimension numbers of a gather or a scatter.
+/// Dimension numbers of a gather or scatter.
 pub(super) struct Numbers {
-    /// The dimensions of the result, or of the updates, that are those of slices.
+    /// The dimensions of the result, or of the updates, that are slice dimensions.
     pub window: Vec<usize>,
     /// The dimensions of the tensor that slices do not keep.
     pub collapsed: Vec<usize>,
-    /// The dimensions of the tensor that go together with dimensions of the indices.
+    /// The batching dimensions of the tensor.
     pub batch: Vec<usize>,
     pub index_batch: Vec<usize>,
-    /// The dimension of the tensor that each index of a tuple is for.
+    /// The dimension of the tensor that each entry of an index vector refers to.
     pub map: Vec<usize>,
-    /// The dimension of the indices that has the tuples.
+    /// The dimension of the indices that holds the index vectors.
     pub vector: usize,
 }
 
-/// The indices as tuples at the end, with indices for the dimensions that go together with theirs.
+/// Returns the index tuples, with entries for the batching dimensions added in front.
 pub(super) fn tuples(
     e: &mut Emit<'_>,
     indices: ValueId,
@@ -93,7 +94,7 @@ pub(super) fn tuples(
     }
     let mut parts = Vec::new();
     for &own in &numbers.index_batch {
-        // The tuple was moved from before this dimension, if it was.
+        // If the index vectors were in front of this dimension, it has moved by one.
         let own = if own > numbers.vector { own - 1 } else { own };
         let mut extents = e.extents_of(indices, 0..rank - 1)?;
         extents.push(Extent::Known(1));
@@ -176,7 +177,7 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     if let Some(own) = along_one_axis(e, x, &indexed, &sizes, &kept, outer)? {
         return e.permute(own, &order);
     }
-    // From all indexed dimensions of slices and then the others to their order in the tensor.
+    // Permutes slice dimensions from indexed ones first to their order in the tensor.
     let is_indexed = |axis: &usize| indexed.axes.contains(axis);
     let others: Vec<usize> = (0..rank).filter(|axis| !is_indexed(axis)).collect();
     let front = [&indexed.axes[..], &others[..]].concat();
@@ -194,12 +195,13 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
         let places = window_places(e, moved, indexed.indices, &extents)?;
         GatherNd::with().build(e, moved, places)?
     };
-    // Dimensions that slices do not keep have extent 1: they are left out by a reshape.
+    // Collapsed dimensions have extent 1 and are removed by a reshape.
     let place = |axis: usize| front.iter().position(|own| *own == axis);
     let mut extents = e.extents_of(own, 0..outer)?;
     let mut permutation: Vec<usize> = (0..outer).collect();
     for axis in 0..rank {
-        let at = outer + place(axis).expect("each dimension is in front or behind");
+        let at =
+            outer + place(axis).expect("each dimension is among the leading or the remaining ones");
         permutation.push(at);
         if kept.contains(&axis) {
             extents.push(e.extent_of(own, at)?);
@@ -210,7 +212,7 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     e.permute(own, &order)
 }
 
-/// The tensor with the first elements along dimensions that have no index and are not taken as a whole.
+/// Returns the tensor, sliced from 0 along dimensions without an index of which slices take only a part.
 fn cut(e: &mut Emit<'_>, x: ValueId, sizes: &[Extent], indexed: &[usize]) -> One {
     let dims = e.dims(x);
     let mut ends = Vec::with_capacity(dims.len());
@@ -233,7 +235,7 @@ fn cut(e: &mut Emit<'_>, x: ValueId, sizes: &[Extent], indexed: &[usize]) -> One
     Ok(Slice::with(&starts, &ends, &steps).build(e, x)?)
 }
 
-/// Where the dimensions of a result come from: slices at `window`, the others before them.
+/// Returns the permutation of the result: slice dimensions go to `window`, the others to the remaining positions.
 pub(super) fn result_order(outer: usize, window: &[usize]) -> Result<Vec<usize>, Refusal> {
     let rank = outer + window.len();
     let (mut next_outer, mut order) = (0, Vec::with_capacity(rank));
@@ -256,7 +258,8 @@ pub(super) fn result_order(outer: usize, window: &[usize]) -> Result<Vec<usize>,
     }
 }
 
-/// Whole slices along one axis, for which core has an op without tuples: the dimensions of the indices, then the others.
+/// Imports a gather of whole slices along one axis, for which core has an op without tuples: the dimensions of the
+/// indices, then the others.
 fn along_one_axis(
     e: &mut Emit<'_>,
     x: ValueId,
@@ -283,8 +286,8 @@ fn along_one_axis(
     Ok(Some(e.permute(own, &order)?))
 }
 
-/// Tuples for each element of slices with these extents, which are moved inside: the dimensions of the indices, those of
-/// slices, then the tuples.
+/// Returns index tuples for each element of slices with these extents. Starts are clamped so that slices are in bounds.
+/// The dimensions are those of the indices, those of slices, then the tuple.
 fn window_places(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Extent]) -> One {
     let last = last_starts(e, x, extents, e.dtype(indices))?;
     let starts = e.apply_number(ScalarFn::Maximum, indices, 0.0)?;
@@ -292,7 +295,7 @@ fn window_places(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Exte
     spread(e, starts, extents)
 }
 
-/// The last tuple of which slices with these extents are inside of a tensor, in dtype `of`.
+/// Returns the last tuple at which a slice with these extents is in bounds, in dtype `of`.
 pub(super) fn last_starts(e: &mut Emit<'_>, x: ValueId, extents: &[Extent], of: DType) -> One {
     let whole = e.extents_of(x, 0..extents.len())?;
     let (whole, size) = (e.extent_list(&whole)?, e.extent_list(extents)?);
@@ -300,7 +303,7 @@ pub(super) fn last_starts(e: &mut Emit<'_>, x: ValueId, extents: &[Extent], of: 
     e.convert(last, of)
 }
 
-/// Tuples of starts with the places of slices added.
+/// Returns the start tuples plus the offset of each element of a slice.
 pub(super) fn spread(e: &mut Emit<'_>, starts: ValueId, extents: &[Extent]) -> One {
     let (of, count) = (e.dtype(starts), extents.len());
     let outer = e.rank(starts) - 1;

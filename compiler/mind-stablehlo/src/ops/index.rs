@@ -1,4 +1,4 @@
-//! Parts of tensors.
+//! Slices and slice updates.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -32,13 +32,13 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// Indices from operand `first` on, as core takes them.
+/// Returns the start indices from operand `first` on.
 fn starts(n: &mut Node<'_, '_, '_>, first: usize) -> Result<Vec<ValueId>, Refusal> {
     let mut starts = n.rest(first)?;
     for start in &mut starts {
         *start = index(&mut n.e, *start)?;
     }
-    // One of each sort is enough for core, but they are of one dtype.
+    // The starts may differ in dtype, but core needs one dtype for all of them.
     let is_mixed = starts
         .windows(2)
         .any(|pair| n.e.dtype(pair[0]) != n.e.dtype(pair[1]));
@@ -50,7 +50,7 @@ fn starts(n: &mut Node<'_, '_, '_>, first: usize) -> Result<Vec<ValueId>, Refusa
     Ok(starts)
 }
 
-/// Indices in `i32` or `i64`.
+/// Converts indices to `i32` or `i64`.
 pub(super) fn index(e: &mut Emit<'_>, indices: ValueId) -> One {
     match e.dtype(indices) {
         DType::I32 | DType::I64 => Ok(indices),
@@ -58,7 +58,7 @@ pub(super) fn index(e: &mut Emit<'_>, indices: ValueId) -> One {
     }
 }
 
-/// Starts, ends and steps of all dimensions.
+/// Returns starts, ends and steps of all dimensions.
 fn ranges(n: &Node<'_, '_, '_>) -> Result<[Vec<i64>; 3], Refusal> {
     let Some(ranges) = n.attr(&["ranges"]) else {
         let starts = n.ints(&["start_indices"])?;
@@ -116,7 +116,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(vec![Value::Op(own)])
 }
 
-/// The elements from starts up to limits; where a run computes these, they are gathered.
+/// Imports a slice with dynamic starts and limits, as gathers where these are data-dependent.
 fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
     n.count(4)?;
     let mut x = n.input(0)?;
@@ -154,7 +154,8 @@ fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
     Ok(x)
 }
 
-/// The slices `start`, `start + step`, .. before `limit` along an axis, of which there are `count` if that is known.
+/// Returns the slices `start`, `start + step`, .. before `limit` along an axis; `count` is their number, if it is
+/// known.
 fn gathered(
     e: &mut Emit<'_>,
     x: ValueId,

@@ -1,4 +1,4 @@
-//! Why ops are not read.
+//! Reasons for ops that are not imported.
 
 use mind_convert::Refusal;
 
@@ -68,7 +68,7 @@ const REASONS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Why an operation of an op that has a row is refused, whatever its operands are.
+/// Returns the refusal of an operation that its op's row cannot import, regardless of the operands.
 pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
     if op.name != "stablehlo.custom_call" || is_assertion(op) {
         return None;
@@ -84,7 +84,7 @@ pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
     })
 }
 
-/// The refusal of an op without a row.
+/// Returns the refusal of an op without a row.
 pub(crate) fn missing(op: &Op<'_>) -> Refusal {
     Refusal::unsupported(
         reason(op),
@@ -92,7 +92,7 @@ pub(crate) fn missing(op: &Op<'_>) -> Refusal {
     )
 }
 
-/// Why an op has no row.
+/// Returns the reason for a missing row.
 fn reason(op: &Op<'_>) -> String {
     let mut rows = REASONS.iter();
     if let Some((_, reason)) = rows.find(|(names, _)| names.contains(&op.name)) {

@@ -1,4 +1,4 @@
-//! The ops, a row each: what they are in core.
+//! The table of ops, with the import of each.
 
 mod body;
 mod contract;
@@ -26,26 +26,26 @@ use crate::import::emit::{Many, One};
 use crate::import::node::Node;
 use crate::import::value::{Value, Values};
 
-/// An op.
+/// The table entry of an op.
 pub(crate) struct Row {
     name: &'static str,
     import: Import,
-    /// Whether operations on small known integers are computed at once.
+    /// Whether operations on small known integers are folded.
     pub folds: bool,
 }
 
-/// How an op is imported.
+/// The import of an op.
 #[derive(Clone, Copy)]
 enum Import {
-    /// As a scalar function.
+    /// A scalar function.
     Scalar(ScalarFn),
-    /// With one result, element by element.
+    /// One result, element by element.
     Pointwise(fn(&mut Node<'_, '_, '_>) -> One),
-    /// With one result.
+    /// One result.
     One(fn(&mut Node<'_, '_, '_>) -> One),
-    /// With several results.
+    /// Several results.
     Many(fn(&mut Node<'_, '_, '_>) -> Many),
-    /// With results that may be known.
+    /// Results that may be known.
     Values(fn(&mut Node<'_, '_, '_>) -> Values),
 }
 
@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// Whether each element of its result is made of one element of each operand.
+    /// Returns whether the op is elementwise.
     pub fn is_pointwise(&self) -> bool {
         match self.import {
             Import::Scalar(_) | Import::Pointwise(_) => true,
@@ -111,7 +111,7 @@ impl Row {
     }
 }
 
-/// The rows, by family.
+/// The rows by family.
 const FAMILIES: &[&[Row]] = &[
     contract::ROWS,
     control::ROWS,
@@ -130,13 +130,13 @@ const FAMILIES: &[&[Row]] = &[
     window::ROWS,
 ];
 
-/// The row of an op.
+/// Returns the row of an op.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     let mut rows = FAMILIES.iter().copied().flatten();
     rows.find(|row| row.name == name)
 }
 
-/// The ops that are read, ascending.
+/// Returns the names of all imported ops in ascending order.
 pub fn op_names() -> Vec<&'static str> {
     let rows = FAMILIES.iter().copied().flatten();
     let mut names: Vec<&str> = rows.map(|row| row.name).collect();

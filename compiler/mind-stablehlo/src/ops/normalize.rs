@@ -1,4 +1,4 @@
-//! Normalisation with statistics that are known.
+//! Batch normalisation for inference.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_ir::scalar::ScalarFn;
@@ -31,11 +31,11 @@ pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.batch_norm_inference", |n|
 })];
 
 impl Node<'_, '_, '_> {
-    /// An attribute that is a number.
+    /// Returns a float attribute.
     ///
     /// # Errors
     ///
-    /// One that is missing, or no number.
+    /// If it is missing or not a number.
     fn float(&self, names: &[&'static str]) -> Result<f64, Refusal> {
         match self.attr(names) {
             Some(Attr::Float(own)) => Ok(*own),

@@ -1,4 +1,4 @@
-//! Elements of whole dimensions combined.
+//! Reductions.
 
 use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -46,9 +46,9 @@ fn reduce(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(of_module(scanned(n, count, &axes)?))
 }
 
-/// By a reduction that core has, and then with the start unless that does nothing.
+/// Reduces with a reduction of core, and then combines with the initial value unless it is the identity.
 fn combined(n: &mut Node<'_, '_, '_>, x: ValueId, combiner: Combiner, axes: &[i64]) -> One {
-    // No axes mean all of them in core, and none here.
+    // An empty list of axes means all axes in core, but none here.
     let own = match (axes.is_empty(), combiner) {
         (true, _) => x,
         (false, Combiner::Sum) => Sum::with().axes(axes).build(&mut n.e, x)?,
@@ -64,15 +64,15 @@ fn combined(n: &mut Node<'_, '_, '_>, x: ValueId, combiner: Combiner, axes: &[i6
     n.e.apply(function, &[start, own])
 }
 
-/// Which element a reduction of pairs keeps.
+/// The element that a reduction of pairs keeps.
 #[derive(Clone, Copy)]
 enum Extreme {
     Largest,
     Smallest,
 }
 
-/// Whether the operation finds the largest or the smallest element along one axis, and its index, as JAX writes it: the
-/// second operand has indices along the axis, a NaN is above or below everything, and of equal elements the first counts.
+/// Recognises argmax and argmin as JAX writes them: a reduction along one axis whose second operand holds the indices
+/// along the axis. NaN is above or below everything, and the first of equal elements is returned.
 fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, Refusal> {
     let (&[axis], 4) = (axes, n.inputs.len()) else {
         return Ok(None);
@@ -109,7 +109,7 @@ fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, 
     Ok(is_whole.then_some(extreme))
 }
 
-/// The largest or the smallest elements along an axis, and their indices.
+/// Returns the largest or smallest elements along an axis, and their indices.
 fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) -> Many {
     let indices = n.input(1)?;
     let of = n.e.dtype(indices);
@@ -128,7 +128,7 @@ fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) ->
     Ok(vec![value, place])
 }
 
-/// By the region itself, one slice after the other in row-major order.
+/// Reduces by a scan that runs the region on one slice after another in row-major order.
 fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Many {
     let block = n.region(0)?;
     if block.arguments.len() != 2 * count {
@@ -151,7 +151,7 @@ fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Many {
         let shapes: Vec<Vec<Dim>> = carried.map(|own| region.e.dims(*own)).collect();
         let values = region.block(block, &captures, arguments)?;
         let whole = values.into_iter().zip(shapes);
-        // A value that does not depend on the elements is a scalar.
+        // A value that does not depend on the elements is a scalar and must be broadcast.
         let whole = whole.map(|(value, shape)| match region.e.dims(value) == shape {
             true => Ok(value),
             false => Ok(BroadcastTo::with(&shape).build(&mut region.e, value)?),
@@ -167,7 +167,7 @@ fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Many {
     closed(n.importer, &mut n.e, op, &mut [step])
 }
 
-/// `x` with the axes as one dimension before all others, and the extents of these.
+/// Returns `x` with the axes merged to one leading dimension, and the extents of the axes.
 fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<Extent>), Refusal> {
     let rank = e.rank(x);
     let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));

@@ -1,4 +1,4 @@
-//! Slices that are written at places that are read from a tensor of indices.
+//! Scatters of slices.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
@@ -18,7 +18,7 @@ use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.scatter", scatter)];
 
-/// How updates are joined to elements.
+/// Returns how updates are combined with elements.
 fn update(n: &Node<'_, '_, '_>, of: DType) -> Result<Update, Refusal> {
     let block = n.region(0)?;
     if expressions(n, block).as_deref() == Some(&["a1".to_owned()]) {
@@ -60,7 +60,7 @@ fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbe
     })
 }
 
-/// A slice that would not be inside as a whole is not written, as XLA has it.
+/// Imports a scatter. As in XLA, slices that are partly out of bounds are skipped.
 fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     n.ignore(&["indices_are_sorted", "unique_indices"]);
     if n.inputs.len() != 3 {
@@ -97,7 +97,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
             expected,
         ));
     }
-    // The extents of a slice along the dimensions of the tensor, and which dimension of the updates has them.
+    // The slice extents along the dimensions of the tensor, and the dimension of the updates that has each.
     let mut sizes = vec![Extent::Known(1); rank];
     let mut from = vec![None; rank];
     for (&axis, &at) in kept.iter().zip(&numbers.window) {
@@ -144,7 +144,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     e.permute(own, &back)
 }
 
-/// A 0 at the end of each tuple, for a dimension of which slices have the first elements.
+/// Appends a 0 to each tuple, for a dimension in which slices start at 0.
 fn with_zeros(e: &mut Emit<'_>, indices: ValueId) -> One {
     let last = e.rank(indices) - 1;
     let mut extents = e.extents_of(indices, 0..last)?;
@@ -154,7 +154,8 @@ fn with_zeros(e: &mut Emit<'_>, indices: ValueId) -> One {
     e.concat(&[indices, zeros], last)
 }
 
-/// Tuples for each element of slices with these extents; those of slices that are not inside as a whole are outside.
+/// Returns tuples for each element of slices with these extents. Those of slices that are partly out of bounds become
+/// out of bounds.
 fn inside(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Extent]) -> One {
     let of = e.dtype(indices);
     let last = last_starts(e, x, extents, of)?;
@@ -164,7 +165,7 @@ fn inside(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Extent]) ->
     let each = e.apply(ScalarFn::And, &[after, before])?;
     let tuple = [e.rank(each) as i64 - 1];
     let all = Min::with().axes(&tuple).keepdims(true).build(e, each)?;
-    // Far enough before the first element that no place of a slice is inside.
+    // Far enough below 0 that every element of the slice is out of bounds.
     let outside = e.number(of, f64::from(i32::MIN / 2));
     let starts = e.apply(ScalarFn::Select, &[all, indices, outside])?;
     spread(e, starts, extents)

@@ -1,4 +1,4 @@
-//! Elements chosen under windows, to which others are added: gradients of pools.
+//! `select_and_scatter`, the gradient of pools.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::scatter::{ScatterNd, Update};
@@ -16,8 +16,7 @@ use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.select_and_scatter", select_and_scatter)];
 
-/// Each element of the source is added where the largest element under its window is, or the smallest one, the first of
-/// several.
+/// Adds each element of the source to the largest or smallest element in its window, the first if several are equal.
 fn select_and_scatter(n: &mut Node<'_, '_, '_>) -> One {
     n.count(3)?;
     let (x, source) = (n.input(0)?, n.input(1)?);
@@ -26,7 +25,7 @@ fn select_and_scatter(n: &mut Node<'_, '_, '_>) -> One {
     let strides = entries(n, "window_strides", rank, 1)?;
     let padding = entries(n, "padding", 2 * rank, 0)?;
     let selected = expressions(n, n.region(0)?).unwrap_or_default();
-    // `a0 >= a1` is written `a1 <= a0`.
+    // `a0 >= a1` has the canonical form `a1 <= a0`.
     let takes_largest = match selected.first().map(|own| &own[..]) {
         Some("le(a1,a0)" | "lt(a1,a0)") => true,
         Some("le(a0,a1)" | "lt(a0,a1)") => false,

@@ -1,4 +1,4 @@
-//! Elements in other shapes, and the shapes themselves.
+//! Reshapes, broadcasts and shape arithmetic.
 
 use std::rc::Rc;
 
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::values("stablehlo.concatenate", concatenate).folding(),
     Row::values("stablehlo.broadcast_in_dim", broadcast_in_dim).folding(),
     Row::one("stablehlo.dynamic_broadcast_in_dim", |n| {
-        // Which dimensions are stretched follows from the extents.
+        // Which dimensions are broadcast follows from the extents.
         n.ignore(&[
             "known_expanding_dimensions",
             "known_nonexpanding_dimensions",
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// A tensor with others around and between its elements.
+/// Returns a tensor with edge and interior padding.
 fn pad(e: &mut Emit<'_>, x: ValueId, value: ValueId, [low, high, interior]: [&[i64]; 3]) -> One {
     let mut own = PadOp::with(low, high);
     if interior.iter().any(|own| *own != 0) {
@@ -111,11 +111,11 @@ fn pad(e: &mut Emit<'_>, x: ValueId, value: ValueId, [low, high, interior]: [&[i
     Ok(own.build(e, x, Some(value))?)
 }
 
-/// Extents, with the numbers that the type of the result has where a run computes them.
+/// Returns extents, with data-dependent ones replaced by those that the result type states.
 ///
 /// # Errors
 ///
-/// Extents that are not those of the type.
+/// Extents that contradict the type.
 fn annotated(extents: Vec<Extent>, ty: &TensorText<'_>) -> Result<Vec<Extent>, Refusal> {
     if extents.len() != ty.shape.len() {
         let (found, wanted) = (extents.len(), ty.shape.len());
@@ -135,7 +135,7 @@ fn annotated(extents: Vec<Extent>, ty: &TensorText<'_>) -> Result<Vec<Extent>, R
     Ok(extents.collect())
 }
 
-/// Extents as a constant if all are known.
+/// Returns extents as a constant if all are known.
 fn known_or_extents(extents: Extents) -> Value {
     let numbers = extents.elements.iter().map(|own| own.dim().fixed());
     let numbers: Option<Vec<i64>> = numbers.collect();
@@ -147,11 +147,11 @@ fn known_or_extents(extents: Extents) -> Value {
         false => vec![numbers.len()],
     };
     let tensor = mind_ir::tensor::Tensor::of(shape, numbers);
-    let tensor = crate::constant::converted(&tensor, extents.dtype);
+    let tensor = mind_convert::converted(&tensor, extents.dtype);
     Value::Known(Rc::new(crate::constant::Constant::of(&tensor)))
 }
 
-/// Indices along an axis of a shape whose extents may be known when it runs only.
+/// Returns the indices along an axis of a shape with possibly data-dependent extents.
 pub(super) fn iota(e: &mut Emit<'_>, of: DType, extents: &[Extent], axis: usize) -> One {
     let dims: Vec<Dim> = extents.iter().map(|own| own.dim()).collect();
     if !dims.contains(&Dim::Dynamic) {
@@ -162,7 +162,7 @@ pub(super) fn iota(e: &mut Emit<'_>, of: DType, extents: &[Extent], axis: usize)
     Ok(iota.build(e, list)?)
 }
 
-/// A list of one extent of a number, or a number of such a list; else as many elements in another shape.
+/// Imports a reshape. An extent becomes a list of one extent or the reverse; other values are reshaped.
 fn reshape(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let wanted = n.result(0)?;
@@ -181,7 +181,7 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(vec![Value::Op(n.e.reshape(x, &shape)?)])
 }
 
-/// Lists of extents one after the other; else tensors along an axis.
+/// Concatenates lists of extents, or tensors along an axis.
 fn concatenate(n: &mut Node<'_, '_, '_>) -> Values {
     let wanted = n.result(0)?;
     let axis = n.axis(&["dim", "dimension"], wanted.shape.len())?;
@@ -202,8 +202,8 @@ fn concatenate(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(vec![Value::Op(n.e.concat(&inputs, axis)?)])
 }
 
-/// Whether operands are short lists of integers of which some are known and some are computed by a run, so that what is
-/// known of them is kept.
+/// Returns whether the operands are short lists of integers, some of them known and some data-dependent. Such lists are
+/// kept as extents, so that the known ones are not lost.
 fn is_list_of_extents(n: &Node<'_, '_, '_>) -> bool {
     let (mut count, mut is_partly_known) = (0, false);
     for value in n.inputs {
@@ -241,7 +241,7 @@ fn broadcast_in_dim(n: &mut Node<'_, '_, '_>) -> Values {
     Ok(vec![Value::Op(stretched(&mut n.e, x, &axes, &extents)?)])
 }
 
-/// `x`, whose dimensions become those in `axes`, broadcast to `extents`.
+/// Broadcasts `x` to `extents`, with its dimensions at `axes`.
 pub(super) fn stretched(e: &mut Emit<'_>, x: ValueId, axes: &[i64], extents: &[Extent]) -> One {
     let (rank, own) = (extents.len(), e.dims(x));
     if axes.len() != own.len() {

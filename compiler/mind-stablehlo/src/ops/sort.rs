@@ -1,4 +1,4 @@
-//! Elements in order.
+//! Sorts.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::gather::GatherElements;
@@ -21,18 +21,18 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// An order of elements.
+/// A sort order.
 #[derive(Clone, Copy)]
 struct Order {
-    /// The operand whose elements are compared.
+    /// The operand that is compared.
     key: usize,
     is_descending: bool,
-    /// Whether elements are compared by their bits, so that -0 is below +0, and NaNs are in the order of theirs.
+    /// Whether floats are compared in their total order, in which -0 is below +0 and NaNs are ordered.
     is_total: bool,
 }
 
-/// The orders that a region compares by, the first one first: of an operand plainly, by total order, or by total order with
-/// one zero and one NaN, as JAX sorts; of others where those before are equal.
+/// Returns the sort orders of a region's comparison, primary key first. Operands are compared directly, in total order,
+/// or in the order that JAX uses, which is total with equal zeros and equal NaNs. Later keys break ties.
 fn orders(n: &Node<'_, '_, '_>, count: usize) -> Result<Vec<Order>, Refusal> {
     let found = expressions(n, n.region(0)?).unwrap_or_default();
     let lists = match &found[..] {
@@ -42,7 +42,7 @@ fn orders(n: &Node<'_, '_, '_>, count: usize) -> Result<Vec<Order>, Refusal> {
     lists.ok_or_else(|| unknown_region(n, "a comparison of operands by `LT` or `GT`"))
 }
 
-/// The orders that an expression compares by: `order`, or `or(order, and(equal, orders))`.
+/// Returns the sort orders of an expression: `order`, or `or(order, and(equal, orders))`.
 fn keys(text: &str, count: usize) -> Option<Vec<Order>> {
     if let Some((order, _)) = order(text, count) {
         return Some(vec![order]);
@@ -64,7 +64,8 @@ fn keys(text: &str, count: usize) -> Option<Vec<Order>> {
     None
 }
 
-/// The order of one operand that an expression compares by, and the expression that its elements are equal.
+/// Returns the sort order of an expression that compares one operand, and the expression that tests its elements for
+/// equality.
 fn order(text: &str, count: usize) -> Option<(Order, String)> {
     for key in 0..count {
         let plain = [format!("a{}", 2 * key), format!("a{}", 2 * key + 1)];
@@ -97,7 +98,7 @@ fn order(text: &str, count: usize) -> Option<(Order, String)> {
     None
 }
 
-/// The two operands of an expression `name(.., ..)`.
+/// Returns the two operands of an expression `name(.., ..)`.
 fn operands<'t>(text: &'t str, name: &str) -> Option<[&'t str; 2]> {
     let inside = text
         .strip_prefix(name)?
@@ -115,8 +116,8 @@ fn operands<'t>(text: &'t str, name: &str) -> Option<[&'t str; 2]> {
     Some([&inside[..at], &inside[at + 1..]])
 }
 
-/// Always stable, which is one of the orders that a sort that need not be leaves open. Of several keys the last one is sorted
-/// by first.
+/// Imports a sort. It is always stable, which an unstable sort permits. Several keys are sorted one after another, the
+/// last key first.
 fn sort(n: &mut Node<'_, '_, '_>) -> Many {
     n.ignore(&["is_stable"]);
     let mut operands = n.rest(0)?;
@@ -132,7 +133,7 @@ fn sort(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(operands)
 }
 
-/// Operands in the order of one of them.
+/// Returns the operands in the order of one of them.
 fn sorted(e: &mut Emit<'_>, operands: &[ValueId], order: Order, axis: i64) -> Many {
     let key = operands[order.key];
     let is_float = e.dtype(key).class() == DTypeClass::Float;
@@ -154,7 +155,7 @@ fn sorted(e: &mut Emit<'_>, operands: &[ValueId], order: Order, axis: i64) -> Ma
     Ok(results)
 }
 
-/// The `k` largest elements along the last dimension and their places, in the dtype of the second result.
+/// Returns the `k` largest elements along the last dimension and their indices, in the dtype of the second result.
 pub(super) fn top_k(n: &mut Node<'_, '_, '_>, k: i64) -> Many {
     let x = n.only()?;
     let to = crate::constant::dtype(n.result(1)?.element)?;

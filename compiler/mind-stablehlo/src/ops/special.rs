@@ -1,4 +1,4 @@
-//! Special functions of CHLO, computed as its legalisation to StableHLO computes them.
+//! Special functions of CHLO, with the approximations of its legalisation to StableHLO.
 //!
 //! Source: `chlo_legalize_to_stablehlo` of the StableHLO repository; W. J. Cody, M. Giles and C. Lanczos for the
 //! approximations.
@@ -40,7 +40,7 @@ fn equal_to(n: &mut Node<'_, '_, '_>, number: f64) -> One {
     n.e.compare(Direction::Eq, x, number)
 }
 
-/// A function whose approximation is for `f32`; narrower floats are widened.
+/// Applies an `f32` approximation; narrower floats are converted to `f32` first.
 fn in_single(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId) -> One) -> One {
     n.ignore(&["result_accuracy"]);
     let x = n.only()?;
@@ -56,7 +56,7 @@ fn in_single(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId) -> O
     n.e.convert(own, of)
 }
 
-/// A polynomial, the coefficient of the highest power first.
+/// Returns a polynomial with coefficients from the highest power down.
 fn polynomial(e: &mut Emit<'_>, x: ValueId, coefficients: &[f64]) -> One {
     let mut sum = e.number(DType::F32, coefficients[0]);
     for &coefficient in &coefficients[1..] {
@@ -66,25 +66,26 @@ fn polynomial(e: &mut Emit<'_>, x: ValueId, coefficients: &[f64]) -> One {
     Ok(sum)
 }
 
-/// `number - x`.
+/// Returns `number - x`.
 fn less(e: &mut Emit<'_>, number: f64, x: ValueId) -> One {
     let number = e.number(DType::F32, number);
     e.apply(ScalarFn::Sub, &[number, x])
 }
 
-/// `number / x`.
+/// Returns `number / x`.
 fn over(e: &mut Emit<'_>, number: f64, x: ValueId) -> One {
     let number = e.number(DType::F32, number);
     e.apply(ScalarFn::Div, &[number, x])
 }
 
-/// Whether `x` compares to a number.
+/// Returns the comparison of `x` with a number.
 fn test(e: &mut Emit<'_>, direction: Direction, x: ValueId, number: f64) -> One {
     let number = e.number(DType::F32, number);
     e.compare(direction, x, number)
 }
 
-/// `1 - erf(x)` up to 1, and `exp(-x x) / x` times a polynomial of `1 / (x x)` beyond, so that small results are exact.
+/// Returns `1 - erf(x)` up to 1, and `exp(-x x) / x` times a polynomial of `1 / (x x)` beyond, because the difference
+/// would lose the precision of small results.
 fn erfc(e: &mut Emit<'_>, x: ValueId) -> One {
     const NEAR: &[f64] = &[
         2.326819970068386e-2,
@@ -119,7 +120,7 @@ fn erfc(e: &mut Emit<'_>, x: ValueId) -> One {
     let tail = e.apply(ScalarFn::Mul, &[power, inverse])?;
     let tail = e.apply(ScalarFn::Mul, &[tail, factor])?;
     let zero = e.number(DType::F32, 0.0);
-    // Beyond the largest logarithm the power is 0.
+    // Below this exponent the tail underflows to 0.
     let is_small = test(e, Direction::Lt, minus, -88.722_839_052_068_35)?;
     let tail = e.apply(ScalarFn::Select, &[is_small, zero, tail])?;
     let mirrored = less(e, 2.0, tail)?;
@@ -131,7 +132,7 @@ fn erfc(e: &mut Emit<'_>, x: ValueId) -> One {
     e.apply(ScalarFn::Select, &[is_outer, outer, inner])
 }
 
-/// `x` times a polynomial of `-log(1 - x x)`.
+/// Returns `x` times a polynomial of `-log(1 - x x)`.
 fn erf_inv(e: &mut Emit<'_>, x: ValueId) -> One {
     const NEAR: &[f64] = &[
         2.810_226_36e-8,
@@ -172,7 +173,7 @@ fn erf_inv(e: &mut Emit<'_>, x: ValueId) -> One {
     e.apply(ScalarFn::Select, &[is_end, end, own])
 }
 
-/// The coefficients of Lanczos' approximation of the gamma function, for g = 7.
+/// The coefficients of Lanczos' approximation of the gamma function for g = 7.
 const LANCZOS: [f64; 8] = [
     676.520_368_121_885_1,
     -1_259.139_216_722_402_8,
@@ -186,10 +187,10 @@ const LANCZOS: [f64; 8] = [
 const BASE: f64 = 0.999_999_999_999_809_9;
 const GAMMA_AND_HALF: f64 = 7.5;
 
-/// The parts that both functions of the gamma function share.
+/// Terms shared by lgamma and digamma.
 struct Lanczos {
     needs_reflection: ValueId,
-    /// `x - 1`, or `-x` where the function is reflected.
+    /// `x - 1`, or `-x` if the reflection formula applies.
     z: ValueId,
     /// `z + 7.5`, and its logarithm.
     t: ValueId,
@@ -234,7 +235,7 @@ fn lgamma(e: &mut Emit<'_>, x: ValueId) -> One {
         (2.0 * std::f64::consts::PI).sqrt().ln(),
     )?;
     let log_y = e.apply(ScalarFn::Add, &[whole, log])?;
-    // log(pi / |sin(pi x)|) - log_y, of the distance to the nearest integer.
+    // `log(pi / |sin(pi x)|) - log_y`, with the distance of x to the nearest integer.
     let size = e.apply(ScalarFn::Abs, &[x])?;
     let floor = e.apply(ScalarFn::Floor, &[size])?;
     let part = e.apply(ScalarFn::Sub, &[size, floor])?;
@@ -271,7 +272,7 @@ fn digamma(e: &mut Emit<'_>, x: ValueId) -> One {
     let far = over(e, 7.0, own.t)?;
     let sum = e.apply(ScalarFn::Add, &[own.log_t, ratio])?;
     let value = e.apply(ScalarFn::Sub, &[sum, far])?;
-    // pi / tan(pi x), of the signed distance to the nearest integer.
+    // `pi / tan(pi x)`, with the signed distance of x to the nearest integer.
     let moved = e.apply_number(ScalarFn::Add, x, 0.5)?;
     let nearest = e.apply(ScalarFn::Floor, &[moved])?;
     let part = e.apply(ScalarFn::Sub, &[x, nearest])?;

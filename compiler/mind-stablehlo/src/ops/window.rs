@@ -1,4 +1,4 @@
-//! Elements under windows combined.
+//! Window reductions.
 
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
@@ -34,7 +34,7 @@ impl Combiner {
     }
 }
 
-/// A list with an entry for each dimension, all `default` where it is missing.
+/// Returns a list with one entry for each dimension, all `default` if it is missing.
 pub(super) fn entries(
     n: &Node<'_, '_, '_>,
     name: &'static str,
@@ -99,7 +99,7 @@ fn reduce_window(n: &mut Node<'_, '_, '_>) -> One {
     n.e.apply(combiner.function(of), &[start, own])
 }
 
-/// Windows over elements; truth values are combined as bytes.
+/// Reduces windows; booleans are reduced as bytes.
 fn windows(
     n: &mut Node<'_, '_, '_>,
     x: ValueId,
@@ -120,7 +120,8 @@ fn windows(
     n.e.convert(own, of)
 }
 
-/// The axis along which each window has all elements up to its place, or with `true` all from it on.
+/// Returns the axis of a cumulative reduction, in which each window has all elements up to its position, or from its
+/// position on if the flag is true.
 fn prefixes(e: &Emit<'_>, x: ValueId, [window, low, high]: [&[i64]; 3]) -> Option<(usize, bool)> {
     let mut long = (0..window.len()).filter(|&axis| window[axis] != 1);
     let (axis, None) = (long.next()?, long.next()) else {

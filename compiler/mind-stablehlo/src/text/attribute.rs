@@ -1,17 +1,17 @@
-//! Attributes.
+//! Parses attributes.
 
 use super::cursor::{Cursor, Parsed};
 use super::dense::{Dense, Elements};
 use super::syntax::{Attr, Type};
 
 impl<'t> Cursor<'t> {
-    /// `{name = value, ..}`.
+    /// Parses `{name = value, ..}`.
     pub fn dictionary(&mut self) -> Parsed<Vec<(&'t str, Attr<'t>)>> {
         self.expect("{")?;
         self.deeper(|c| c.entries("}"))
     }
 
-    /// `name = value, ..` up to `close`.
+    /// Parses `name = value, ..` up to `close`.
     pub fn entries(&mut self, close: &str) -> Parsed<Vec<(&'t str, Attr<'t>)>> {
         let mut entries = Vec::new();
         while !self.eat(close) {
@@ -36,7 +36,7 @@ impl<'t> Cursor<'t> {
         Ok(entries)
     }
 
-    /// The value of an attribute.
+    /// Parses the value of an attribute.
     pub fn attribute(&mut self) -> Parsed<Attr<'t>> {
         self.deeper(Cursor::attribute_here)
     }
@@ -90,7 +90,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `#stablehlo.gather<offset_dims = [1], ..>`, `#stablehlo<precision DEFAULT>`.
+    /// Parses `#stablehlo.gather<offset_dims = [1], ..>` or `#stablehlo<precision DEFAULT>`.
     fn named(&mut self) -> Parsed<Attr<'t>> {
         self.skip();
         let start = self.at;
@@ -115,7 +115,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A number, with or without a type.
+    /// Parses a number with an optional type.
     fn number(&mut self) -> Parsed<Attr<'t>> {
         self.skip();
         let start = self.at;
@@ -126,14 +126,14 @@ impl<'t> Cursor<'t> {
             self.at += 1;
             self.ty()?;
         }
-        let unread = || self.error(span, format!("`{token}` is no number"));
+        let unread = || self.error(span, format!("`{token}` is not a number"));
         match token.parse() {
             Ok(whole) => Ok(Attr::Int(whole)),
             Err(_) => token.parse().map(Attr::Float).map_err(|_| unread()),
         }
     }
 
-    /// The letters, digits and signs of a number.
+    /// Returns the letters, digits and signs of a number.
     pub fn number_token(&mut self) -> &'t str {
         self.skip();
         let start = self.at;
@@ -151,7 +151,7 @@ impl<'t> Cursor<'t> {
         &self.text[start..self.at]
     }
 
-    /// `array<i64: 1, 2>`.
+    /// Parses `array<i64: 1, 2>`.
     fn array(&mut self) -> Parsed<Attr<'t>> {
         self.expect("<")?;
         self.ty()?;
@@ -168,7 +168,7 @@ impl<'t> Cursor<'t> {
         Ok(Attr::List(list))
     }
 
-    /// Parses what follows `dense` or `dense_resource`: elements, then their type.
+    /// Parses the elements and the type that follow `dense` or `dense_resource`.
     fn dense(&mut self, word: &str) -> Parsed<Dense<'t>> {
         let start = self.at;
         self.expect("<")?;
@@ -210,7 +210,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `[..]` at `level` of a nested list; `shape` has the number of entries of each level.
+    /// Parses `[..]` at `level` of a nested list; `shape` collects the number of entries of each level.
     fn nested(
         &mut self,
         level: usize,

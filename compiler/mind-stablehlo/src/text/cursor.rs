@@ -1,4 +1,4 @@
-//! A place in a text, and the small things that are read there.
+//! Cursor into a text, with the parsers of tokens and types.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use mind_diag::{Diagnostic, Span};
 
 use super::syntax::{Label, TensorText, Type, Use};
 
-/// What was parsed, or what is wrong with the text.
+/// A parsed item or a syntax error.
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-/// The most brackets inside of each other.
+/// Maximum nesting depth of brackets.
 const DEPTH_LIMIT: usize = 64;
 
-/// A place in a text.
+/// A position in a text.
 pub(crate) struct Cursor<'t> {
     pub text: &'t str,
     pub at: usize,
@@ -29,7 +29,7 @@ impl<'t> Cursor<'t> {
         &self.text.as_bytes()[self.at..]
     }
 
-    /// Passes blanks and comments.
+    /// Skips whitespace and comments.
     pub fn skip(&mut self) {
         loop {
             let rest = self.bytes();
@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
         self.at >= self.text.len()
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte that is not whitespace.
     pub fn peek(&mut self) -> Option<u8> {
         self.skip();
         self.bytes().first().copied()
@@ -62,7 +62,7 @@ impl<'t> Cursor<'t> {
         Box::new(Diagnostic::error(span, message))
     }
 
-    /// The error for what stands here in the place of `expected`.
+    /// Returns the error for the token found here, where `expected` was expected.
     pub fn unexpected(&mut self, expected: &str) -> Box<Diagnostic> {
         self.skip();
         let start = self.at;
@@ -96,7 +96,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The word here, if there is one: letters, digits, `_`, `$` and `.`, the first one no digit.
+    /// Returns the word here, if there is one: letters, digits, `_`, `$` and `.`, not starting with a digit.
     pub fn peek_word(&mut self) -> Option<&'t str> {
         self.skip();
         let rest = self.bytes();
@@ -116,7 +116,7 @@ impl<'t> Cursor<'t> {
         Ok(word)
     }
 
-    /// Passes `word` if it stands here as a whole word.
+    /// Consumes `word` if it is next and not the prefix of a longer word.
     pub fn keyword(&mut self, word: &str) -> bool {
         let is_here = self.peek_word() == Some(word);
         if is_here {
@@ -125,7 +125,7 @@ impl<'t> Cursor<'t> {
         is_here
     }
 
-    /// `%name` or `%name#1`.
+    /// Parses `%name` or `%name#1`.
     pub fn value(&mut self) -> Parsed<Use<'t>> {
         let (name, start) = self.value_name()?;
         let mut index = 0;
@@ -141,7 +141,7 @@ impl<'t> Cursor<'t> {
         Ok(Use { name, index, span })
     }
 
-    /// `%name`, and where it starts.
+    /// Parses `%name` and returns it with its start offset.
     pub fn value_name(&mut self) -> Parsed<(&'t str, usize)> {
         if self.peek() != Some(b'%') {
             return Err(self.unexpected("a value, `%name`"));
@@ -166,7 +166,7 @@ impl<'t> Cursor<'t> {
         &self.text[start..self.at]
     }
 
-    /// `@name` or `@"name"`.
+    /// Parses `@name` or `@"name"`.
     pub fn symbol(&mut self) -> Parsed<(&'t str, Span)> {
         if self.peek() != Some(b'@') {
             return Err(self.unexpected("a name, `@name`"));
@@ -183,7 +183,7 @@ impl<'t> Cursor<'t> {
         Ok((name, self.span(start)))
     }
 
-    /// A text in quotes, without its escapes.
+    /// Parses a quoted string and resolves its escapes.
     pub fn string(&mut self) -> Parsed<(Cow<'t, str>, Span)> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected("a text in quotes"));
@@ -215,7 +215,7 @@ impl<'t> Cursor<'t> {
         Ok((inside, self.span(start)))
     }
 
-    /// Runs `parse` inside of one more bracket.
+    /// Runs `parse` one bracket deeper.
     pub fn deeper<T>(&mut self, parse: impl FnOnce(&mut Cursor<'t>) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_LIMIT {
             let message = format!("more than {DEPTH_LIMIT} brackets are inside of each other");
@@ -228,7 +228,7 @@ impl<'t> Cursor<'t> {
         parsed
     }
 
-    /// Passes everything to the bracket that closes the one here; what is inside.
+    /// Skips to the bracket that closes the one here and returns the text inside.
     pub fn balanced(&mut self) -> Parsed<&'t str> {
         self.skip();
         let start = self.at;
@@ -264,7 +264,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `loc(..)`, if it stands here.
+    /// Parses an optional `loc(..)`.
     pub fn location(&mut self) -> Parsed<Option<Label<'t>>> {
         if !self.keyword("loc") {
             return Ok(None);
@@ -283,7 +283,7 @@ impl<'t> Cursor<'t> {
         Ok(Some(label))
     }
 
-    /// A type.
+    /// Parses a type.
     pub fn ty(&mut self) -> Parsed<Type<'t>> {
         self.skip();
         let start = self.at;
@@ -299,7 +299,7 @@ impl<'t> Cursor<'t> {
         Ok(Type::Other(&self.text[start..self.at]))
     }
 
-    /// Types in parentheses, or one without.
+    /// Parses types in parentheses, or a single one without.
     pub fn types(&mut self) -> Parsed<Vec<Type<'t>>> {
         if !self.eat("(") {
             return Ok(vec![self.ty()?]);
@@ -320,7 +320,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
 }
 
-/// The dimensions and the element type in `tensor<..>`.
+/// Returns the dimensions and the element type in `tensor<..>`.
 fn tensor(inside: &str) -> TensorText<'_> {
     let (mut shape, mut rest) = (Vec::new(), inside.trim());
     loop {
@@ -336,7 +336,7 @@ fn tensor(inside: &str) -> TensorText<'_> {
         let Some(behind) = rest[length..].strip_prefix('x') else {
             break;
         };
-        // An extent above what a number holds makes no tensor; the element type then says so.
+        // An extent that overflows makes the type invalid, which the remaining element type reports.
         if extent.is_none() && length > 0 && !rest.starts_with('?') {
             break;
         }
@@ -349,7 +349,7 @@ fn tensor(inside: &str) -> TensorText<'_> {
     }
 }
 
-/// A text without escapes: `\n`, `\t`, `\\`, `\"`, and two digits in hexadecimal.
+/// Resolves the escapes of a string: `\n`, `\t`, `\\`, `\"`, and two hexadecimal digits.
 fn unescaped(text: &str) -> String {
     let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let [first, behind @ ..] = rest {

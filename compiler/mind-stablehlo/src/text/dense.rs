@@ -1,26 +1,26 @@
-//! Elements that a text writes out.
+//! Elements of dense attributes.
 
 use super::syntax::TensorText;
 
-/// Elements and their type.
+/// The elements and their type.
 #[derive(Clone, Debug)]
 pub(crate) struct Dense<'t> {
     pub elements: Elements<'t>,
     pub ty: TensorText<'t>,
 }
 
-/// How elements are written.
+/// The notation of the elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Elements<'t> {
-    /// One for all.
+    /// One for all of them.
     Splat(&'t str),
     /// Nested lists.
     List {
         shape: Vec<usize>,
         tokens: Vec<&'t str>,
     },
-    /// Bytes in hexadecimal, `0x` before them.
+    /// Bytes in hexadecimal, starting with `0x`.
     Hex(&'t str),
-    /// Bytes behind the module, by their name.
+    /// A resource after the module, by name.
     Resource(&'t str),
 }

@@ -1,4 +1,4 @@
-//! The text of a module: functions and operations, as MLIR prints them.
+//! Parser of MLIR's text: modules, functions and operations.
 
 mod attribute;
 mod cursor;
@@ -22,7 +22,7 @@ use cursor::Cursor;
 ///
 /// # Errors
 ///
-/// The first place where the text is no module.
+/// The first syntax error.
 pub(crate) fn parse(text: &str) -> Result<Module<'_>, Diagnostics> {
     let mut cursor = Cursor::new(text);
     module(&mut cursor).map_err(|why| Diagnostics::from(*why))
@@ -65,7 +65,7 @@ fn module<'t>(c: &mut Cursor<'t>) -> Parsed<Module<'t>> {
     Ok(module)
 }
 
-/// `#loc1 = loc("x")`; other aliases are not looked up.
+/// Parses `#loc1 = loc("x")`; other aliases are skipped.
 fn alias<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
     let name = c.word("the name of an alias")?;
     c.expect("=")?;
@@ -80,7 +80,7 @@ fn alias<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
     Ok(())
 }
 
-/// `@mesh = <["x"=2, "y"=4]>`: the devices that shardings refer to.
+/// Parses `@mesh = <["x"=2, "y"=4]>`, the devices that shardings refer to.
 fn mesh<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
     let (name, span) = c.symbol()?;
     c.expect("=")?;
@@ -102,7 +102,7 @@ fn mesh<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
     Ok(())
 }
 
-/// `{-# dialect_resources: { builtin: { name: "0x...", .. } } #-}`.
+/// Parses `{-# dialect_resources: { builtin: { name: "0x...", .. } } #-}`.
 fn resources<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
     while !c.eat("#-}") {
         let name = c.word("the name of a resource")?;
@@ -177,7 +177,7 @@ fn function<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
 }
 
 impl<'t> Module<'t> {
-    /// The function that is the module: `@main`, or the only one that is not private.
+    /// Returns the public function: `@main`, or the only one that is not private.
     pub fn main(&self) -> Option<&Function<'t>> {
         if let Some(main) = self.functions.get("main") {
             return Some(main);
@@ -189,10 +189,10 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// What the location of an argument calls it.
+    /// Returns the name in the location of an argument.
     pub fn label<'m>(&'m self, argument: &'m Argument<'t>) -> Option<&'m str> {
         let mut label = argument.label.as_ref()?;
-        // An alias of an alias is not written by any tool; a chain of them ends here.
+        // Tools do not write aliases of aliases, so only one is followed.
         if let Label::Alias(name) = label {
             label = self.locations.get(name)?;
         }
@@ -202,7 +202,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The place of the module for errors that have no other.
+    /// Returns the span of the module, for errors without a position.
     pub fn span(&self) -> Span {
         Span::FILE
     }

@@ -1,10 +1,10 @@
-//! Operations and blocks: the generic form of MLIR, and what all pretty forms have in common.
+//! Parses operations and blocks: the generic form of MLIR, and the common parts of pretty forms.
 
 use super::cursor::{Cursor, Parsed};
 use super::syntax::{Argument, Attr, Block, Op, Type, Use};
 
 impl<'t> Cursor<'t> {
-    /// `%name: type {attributes} loc(..), ..` up to `close`.
+    /// Parses `%name: type {attributes} loc(..), ..` up to `close`.
     pub fn arguments(&mut self, close: &str) -> Parsed<Vec<Argument<'t>>> {
         let mut arguments = Vec::new();
         while !self.eat(close) {
@@ -32,7 +32,7 @@ impl<'t> Cursor<'t> {
         Ok(arguments)
     }
 
-    /// `{ ^bb0(arguments): operations }`; `arguments` are those of a form that names them elsewhere.
+    /// Parses `{ ^bb0(arguments): operations }`; `arguments` are given if the form declares them elsewhere.
     pub fn block(&mut self, arguments: Vec<Argument<'t>>) -> Parsed<Block<'t>> {
         self.expect("{")?;
         self.deeper(|c| {
@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// An operation.
+    /// Parses an operation.
     pub fn operation(&mut self) -> Parsed<Op<'t>> {
         let mut results = Vec::new();
         while self.peek() == Some(b'%') {
@@ -86,7 +86,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `"name"(operands) <{properties}> ({regions}) {attributes} : types`.
+    /// Parses `"name"(operands) <{properties}> ({regions}) {attributes} : types`.
     fn generic(&mut self, results: Vec<(&'t str, usize)>) -> Parsed<Op<'t>> {
         let inside = self.at + 1;
         let (_, span) = self.string()?;
@@ -128,7 +128,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Values up to `close`.
+    /// Parses values up to `close`.
     pub fn uses(&mut self, close: &str) -> Parsed<Vec<Use<'t>>> {
         let mut uses = Vec::new();
         while !self.eat(close) {
@@ -141,8 +141,8 @@ impl<'t> Cursor<'t> {
         Ok(uses)
     }
 
-    /// The types behind `:` of a form with `count` results: those of a function, one for all, or those of what it reads
-    /// and makes.
+    /// Parses the types after `:` of a form with `count` results and returns the result types: those of a function
+    /// type, one type for all, or those at the end of a list of operand and result types.
     pub fn result_types(&mut self, count: usize) -> Parsed<Vec<Type<'t>>> {
         if self.peek() == Some(b'(') {
             self.types()?;
@@ -162,9 +162,9 @@ impl<'t> Cursor<'t> {
         Ok(listed.pop().into_iter().collect())
     }
 
-    /// An attribute of a pretty form: `[..]` and `[..] x [..]`, or as anywhere else.
+    /// Parses an attribute of a pretty form: `[..]` and `[..] x [..]`, or a generic one.
     pub fn pretty_attribute(&mut self) -> Parsed<Attr<'t>> {
-        // The types after `:` are those of the operation, not of the number.
+        // The types after `:` belong to the operation, not to the number.
         if let Some(b'-' | b'0'..=b'9') = self.peek() {
             return self.whole_number();
         }

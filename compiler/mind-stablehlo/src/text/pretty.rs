@@ -1,7 +1,7 @@
-//! The forms that ops of StableHLO have of their own.
+//! Parses the pretty forms of StableHLO ops.
 //!
-//! Nearly all of them are a list of operands, words, `name = value` and attributes before the types, so they are read by
-//! one function; constants, reductions, loops and convolutions have one each.
+//! Nearly all of them list operands, words, `name = value` and attributes before the types, so one function parses
+//! them. Constants, reductions, loops and convolutions have their own.
 
 use mind_diag::Span;
 
@@ -9,7 +9,7 @@ use super::cursor::{Cursor, Parsed};
 use super::syntax::{Argument, Attr, Block, Op, Use};
 
 impl<'t> Cursor<'t> {
-    /// An operation that is not in the generic form.
+    /// Parses an operation in a pretty form.
     pub fn pretty(&mut self, results: Vec<(&'t str, usize)>) -> Parsed<Op<'t>> {
         self.skip();
         let start = self.at;
@@ -35,7 +35,7 @@ impl<'t> Cursor<'t> {
         Ok(op)
     }
 
-    /// Operands, words and attributes, then types.
+    /// Parses operands, words and attributes, then types.
     fn items(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         loop {
             match self.peek() {
@@ -83,7 +83,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Operands and attributes up to `)`, for example `%x, k = 2)`.
+    /// Parses operands and attributes up to `)`, for example `%x, k = 2)`.
     fn bracketed(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         while !self.eat(")") {
             match self.peek() {
@@ -103,7 +103,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// The end of an operation that has no types, since it reads and makes nothing.
+    /// Parses the end of an operation without types, because it has neither operands nor results.
     fn without_types(&mut self, op: &Op<'t>) -> Parsed<()> {
         match op.is_return() && op.operands.is_empty() {
             true => Ok(()),
@@ -111,7 +111,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `[0:2, 1:9:2]` as lists of starts, ends and steps.
+    /// Parses `[0:2, 1:9:2]` to lists of starts, ends and steps.
     fn ranges(&mut self) -> Parsed<Attr<'t>> {
         self.expect("[")?;
         let mut all = Vec::new();
@@ -139,7 +139,7 @@ impl<'t> Cursor<'t> {
             .map_err(|_| self.error(span, "expected a number"))
     }
 
-    /// `dense<..> : type`, with attributes before it.
+    /// Parses `dense<..> : type`, with attributes before it.
     fn constant(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         if self.peek() == Some(b'{') {
             op.attrs.extend(self.dictionary()?);
@@ -153,7 +153,8 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `(%x init: %a), .. applies NAME across dimensions = [..] : types`, or with `reducer(..) {..}` at the end.
+    /// Parses `(%x init: %a), .. applies NAME across dimensions = [..] : types`, or `reducer(..) {..}` in place of
+    /// `applies`.
     fn reduce(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         let mut starts = Vec::new();
         loop {
@@ -212,7 +213,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `(%a = %x, ..) : types cond {..} do {..}`.
+    /// Parses `(%a = %x, ..) : types cond {..} do {..}`.
     fn repeat(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         self.expect("(")?;
         let mut names = Vec::new();
@@ -253,7 +254,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {..} {..} : types`.
+    /// Parses `(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {..} {..} : types`.
     fn convolution(&mut self, op: &mut Op<'t>) -> Parsed<()> {
         self.expect("(")?;
         op.operands = self.uses(")")?;
@@ -282,12 +283,12 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// The number of results that an operation names.
+/// Returns the number of results that an operation names.
 fn count(op: &Op<'_>) -> usize {
     op.results.iter().map(|(_, count)| count).sum()
 }
 
-/// The region that applies one op to two elements.
+/// Returns the region that applies one op to two elements.
 fn applies<'t>(name: &'t str, span: Span, op: &Op<'t>) -> Block<'t> {
     let ty = op.types.first().cloned();
     let names = ["lhs", "rhs"];

@@ -1,4 +1,4 @@
-//! What a text is made of.
+//! Syntax tree of a text.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use super::dense::Dense;
 #[derive(Debug)]
 pub(crate) struct Module<'t> {
     pub functions: IndexMap<&'t str, Function<'t>>,
-    /// What locations that are defined by themselves are called.
+    /// The definitions of location aliases.
     pub locations: IndexMap<&'t str, Label<'t>>,
     /// The meshes of devices that shardings refer to.
     pub meshes: Vec<Mesh<'t>>,
-    /// Elements that are written behind the module, in hexadecimal.
+    /// Resources after the module, in hexadecimal.
     pub resources: IndexMap<&'t str, Cow<'t, str>>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Module<'t> {
 pub(crate) struct Mesh<'t> {
     pub name: &'t str,
     pub span: Span,
-    /// How many devices it has.
+    /// The number of its devices.
     pub devices: u64,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Function<'t> {
 #[derive(Debug)]
 pub(crate) struct OutputInfo<'t> {
     pub ty: Type<'t>,
-    /// What JAX calls it.
+    /// The name that JAX gives it.
     pub name: Option<String>,
 }
 
@@ -62,14 +62,14 @@ pub(crate) struct Argument<'t> {
     pub span: Span,
 }
 
-/// What a location says.
+/// The contents of a location.
 #[derive(Clone, Debug)]
 pub(crate) enum Label<'t> {
     /// A name.
     Name(String),
     /// Another location.
     Alias(&'t str),
-    /// A place in a file, or anything else.
+    /// A position in a file, or anything else.
     Place,
 }
 
@@ -78,10 +78,10 @@ pub(crate) enum Label<'t> {
 pub(crate) struct Op<'t> {
     pub name: &'t str,
     pub span: Span,
-    /// The names of its results, each with the number of results that it stands for.
+    /// The names of its results, each with the number of results it covers.
     pub results: Vec<(&'t str, usize)>,
     pub operands: Vec<Use<'t>>,
-    /// Words that stand for attributes by their order.
+    /// Keywords that represent attributes by their order.
     pub words: Vec<&'t str>,
     pub attrs: Vec<(&'t str, Attr<'t>)>,
     pub regions: Vec<Block<'t>>,
@@ -90,17 +90,17 @@ pub(crate) struct Op<'t> {
 }
 
 impl Op<'_> {
-    /// Whether it ends a block.
+    /// Returns whether it ends a block.
     pub fn is_return(&self) -> bool {
         matches!(self.name, "return" | "func.return" | "stablehlo.return")
     }
 }
 
-/// A value that is read.
+/// The use of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use<'t> {
     pub name: &'t str,
-    /// Which of the results that the name stands for.
+    /// The index among the results that the name covers.
     pub index: usize,
     pub span: Span,
 }
@@ -109,7 +109,7 @@ pub(crate) struct Use<'t> {
 #[derive(Clone, Debug)]
 pub(crate) enum Type<'t> {
     Tensor(TensorText<'t>),
-    /// One that is no tensor.
+    /// A type other than a tensor.
     Other(&'t str),
 }
 
@@ -135,12 +135,12 @@ pub(crate) enum Attr<'t> {
     Pair(Box<(Attr<'t>, Attr<'t>)>),
     Fields(Vec<(&'t str, Attr<'t>)>),
     Dense(Dense<'t>),
-    /// What no op reads as anything else.
+    /// The text of an attribute that no importer interprets.
     Raw(&'t str),
 }
 
 impl Attr<'_> {
-    /// Returns its name in messages.
+    /// Returns its name for messages.
     pub fn describe(&self) -> String {
         match self {
             Attr::Bool(own) => own.to_string(),
@@ -159,7 +159,7 @@ impl Attr<'_> {
         }
     }
 
-    /// The text or the word that it is.
+    /// Returns the string or keyword in it.
     pub fn text(&self) -> Option<&str> {
         match self {
             Attr::Text(text) => Some(text),

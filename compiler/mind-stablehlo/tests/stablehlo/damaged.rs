@@ -1,10 +1,10 @@
-//! Damaged texts.
+//! Fuzz tests with damaged texts.
 
 use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_stablehlo::{ImportOptions, read};
 
-/// Texts of JAX that have most forms between them.
+/// Texts of JAX that cover most forms.
 const TEXTS: &[&str] = &[
     include_str!("../../../../lit_tests/mind-stablehlo/inputs/mlp-open.stablehlo"),
     include_str!("../../../../lit_tests/mind-stablehlo/inputs/convolutions.stablehlo"),
@@ -18,7 +18,7 @@ const TEXTS: &[&str] = &[
     include_str!("../../../../lit_tests/mind-stablehlo/inputs/parts-open.stablehlo"),
 ];
 
-/// What a damaged place may have in the place of what was there.
+/// Replacements for damaged positions.
 const PIECES: &[&str] = &[
     "0",
     "1",
@@ -51,7 +51,7 @@ const PIECES: &[&str] = &[
     "dims = [0]",
 ];
 
-/// Reads a thousand damaged copies of texts, or as many as `MIND_MODULES` says, drawn from the seed `MIND_SEED`.
+/// Reads damaged copies of texts, a thousand or as many as `MIND_MODULES` says, drawn from the seed `MIND_SEED`.
 #[test]
 fn a_damaged_text_is_an_error_or_another_module() {
     let asked = |name: &str, default: usize| {
@@ -74,7 +74,7 @@ fn a_damaged_text_is_an_error_or_another_module() {
             }
             Err(found) => {
                 assert!(found.has_errors());
-                // Broken syntax has no code; what is refused has one, and a way out.
+                // Syntax errors have no code, but refusals have a code and a help.
                 for error in found.iter().filter(|own| !own.context.is_empty()) {
                     assert!(
                         error.code.is_some() && error.way_out().is_some(),
@@ -88,7 +88,7 @@ fn a_damaged_text_is_an_error_or_another_module() {
     assert!((1..count).contains(&refused), "{refused}");
 }
 
-/// Replaces, inserts or removes a piece.
+/// Replaces, inserts or removes a piece of text.
 fn damage(text: &mut String, rng: &mut Rng) {
     let mut start = rng.below(text.len() + 1);
     while !text.is_char_boundary(start) {

@@ -1,4 +1,4 @@
-//! What operations become.
+//! Snapshots of imported modules.
 
 use mind_snapshot::snapshot;
 use mind_stablehlo::{is_module, op_names};

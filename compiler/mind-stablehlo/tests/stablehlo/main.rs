@@ -1,4 +1,4 @@
-//! The reader of StableHLO.
+//! Tests of the StableHLO importer.
 
 mod damaged;
 mod import;

@@ -1,7 +1,7 @@
-//! Texts of JAX, run on arrays whose results JAX computed.
+//! Runs texts of JAX on arrays whose results JAX computed.
 //!
-//! `recorded.txt` has for each file of `lit_tests/mind-stablehlo/inputs` its arrays, one a line: `in` or `out`, a name, the dtype,
-//! the extents and the elements. `lit_tests/tests/jax_judge.py` has the functions.
+//! `recorded.txt` has the arrays for each file of `lit_tests/mind-stablehlo/inputs`, one per line: `in` or `out`, a
+//! name, the dtype, the extents and the elements. `lit_tests/tests/jax_judge.py` has the functions.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use mind_stablehlo::ImportOptions;
 
 use super::support::imported;
 
-/// The largest difference of floats, relative and absolute: sums are in another order than those of XLA.
+/// Relative and absolute tolerance of floats, because sums are taken in another order than in XLA.
 const TOLERANCE: f64 = 2e-5;
 
-/// A name and an array.
+/// Parses a name and an array.
 fn array(line: &str) -> (String, Tensor) {
     let mut words = line.split(' ').skip(1);
     let mut next = || words.next().expect("a name, a dtype and extents");

@@ -1,4 +1,4 @@
-//! What is wrong with texts.
+//! Errors in texts.
 
 use mind_snapshot::snapshot;
 

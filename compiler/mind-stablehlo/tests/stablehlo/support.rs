@@ -1,4 +1,4 @@
-//! Modules as texts.
+//! Helpers that make texts and modules.
 
 use mind_diag::{Diagnostics, SourceFile, render_text};
 use mind_ir::Graph;
@@ -7,7 +7,7 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_stablehlo::{ImportOptions, read};
 use mind_text::core::Syntax;
 
-/// A function of these arguments around operations, the last of which returns.
+/// Returns a function with the given arguments and operations, the last of which returns.
 pub fn function(arguments: &str, results: &str, operations: &str) -> String {
     format!("func.func public @main({arguments}) -> ({results}) {{\n{operations}\n}}\n")
 }
@@ -19,7 +19,7 @@ pub fn imported(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostic
     Ok(graph)
 }
 
-/// A module as Core text, with these extents.
+/// Returns the Core text of an imported module with the given extents.
 pub fn core_with(text: &str, dims: &[(&str, i64)]) -> String {
     let dims = dims
         .iter()
@@ -33,12 +33,12 @@ pub fn core_with(text: &str, dims: &[(&str, i64)]) -> String {
     Syntax::new(&registry).print(&graph).expect("a module")
 }
 
-/// A module as Core text.
+/// Returns the Core text of an imported module.
 pub fn core(text: &str) -> String {
     core_with(text, &[])
 }
 
-/// What is wrong with a text, as tools show it.
+/// Returns the diagnostics of a text as tools show them.
 pub fn problems(text: &str) -> String {
     match imported(text, &ImportOptions::default()) {
         Ok(_) => panic!("the text is read"),

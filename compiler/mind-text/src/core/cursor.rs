@@ -317,8 +317,8 @@ impl<'t> Cursor<'t> {
 
 /// Returns the start of a possibly long text, for a message.
 pub(super) fn excerpt(text: &str) -> String {
-    const SHOWN: usize = 40;
-    match text.char_indices().nth(SHOWN) {
+    const MAX_CHARS: usize = 40;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((cut, _)) => format!("{}...", &text[..cut]),
         None => text.to_owned(),
     }

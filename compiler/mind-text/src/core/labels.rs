@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) at: u32,
     /// The body that defines it; 0 is the module's.
     pub(super) scope: u32,
-    pub(super) state: State,
+    pub(super) state: LabelState,
 }
 
 impl Entry {
@@ -41,7 +41,7 @@ impl Entry {
 
 /// The definition of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
+pub(super) enum LabelState {
     /// A value.
     Value(ValueId),
     /// A result of the line being read.
@@ -101,7 +101,7 @@ mod tests {
         let entry = |at| Entry {
             at,
             scope: 0,
-            state: State::Failed,
+            state: LabelState::Failed,
         };
         labels.set(3000, entry(7));
         labels.set(u64::MAX, entry(8));

@@ -11,7 +11,7 @@ use crate::foreign;
 
 /// Syntax of an attribute's value, after its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(super) enum AttrSyntax {
     /// `7`
     Int,
     /// `true`
@@ -36,13 +36,13 @@ pub(super) enum Form {
     Word(&'static [&'static str]),
     /// `[[1.0],[2.0]]`
     Data,
-    /// The element that fills a splat, instead of [`Form::Data`].
+    /// The element that fills a splat, instead of [`AttrSyntax::Data`].
     Fill,
     /// `f32`
     DType,
-    /// The dtype of [`Form::Data`].
+    /// The dtype of [`AttrSyntax::Data`].
     ElementType,
-    /// The shape of [`Form::Data`].
+    /// The shape of [`AttrSyntax::Data`].
     Extents,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
-    pub(super) form: Form,
+    pub(super) form: AttrSyntax,
     /// The attribute's index in the op's table entry.
     pub(super) row: usize,
     /// Whether its default is omitted in printing.
@@ -74,7 +74,7 @@ struct Irregular {
     op: &'static str,
     attr: &'static str,
     key: &'static str,
-    form: Form,
+    form: AttrSyntax,
     elided: bool,
 }
 
@@ -82,7 +82,7 @@ const fn irregular(
     op: &'static str,
     attr: &'static str,
     key: &'static str,
-    form: Form,
+    form: AttrSyntax,
     elided: bool,
 ) -> Irregular {
     Irregular {
@@ -95,40 +95,46 @@ const fn irregular(
 }
 
 const IRREGULAR: &[Irregular] = &[
-    irregular("core.input", "param", "role", Form::Role, true),
+    irregular("core.input", "param", "role", AttrSyntax::Role, true),
     irregular(
         "core.const_f32",
         "value",
         "value",
-        Form::Float(DType::F32),
+        AttrSyntax::Float(DType::F32),
         false,
     ),
-    irregular("core.gather", "axis", "axis", Form::Int, true),
+    irregular("core.gather", "axis", "axis", AttrSyntax::Int, true),
     irregular(
         "core.transpose",
         "permutation",
         "permutation",
-        Form::Ints,
+        AttrSyntax::Ints,
         true,
     ),
-    irregular("core.slice", "starts", "starts", Form::Starts, false),
-    irregular("core.slice", "ends", "ends", Form::Ends, false),
-    irregular("tensor.slice", "starts", "starts", Form::Starts, false),
-    irregular("tensor.slice", "ends", "ends", Form::Ends, false),
-    irregular("tensor.broadcast", "like", "like", Form::Ints, true),
-    irregular("tensor.reshape", "carry", "carry", Form::Ints, true),
+    irregular("core.slice", "starts", "starts", AttrSyntax::Starts, false),
+    irregular("core.slice", "ends", "ends", AttrSyntax::Ends, false),
+    irregular(
+        "tensor.slice",
+        "starts",
+        "starts",
+        AttrSyntax::Starts,
+        false,
+    ),
+    irregular("tensor.slice", "ends", "ends", AttrSyntax::Ends, false),
+    irregular("tensor.broadcast", "like", "like", AttrSyntax::Ints, true),
+    irregular("tensor.reshape", "carry", "carry", AttrSyntax::Ints, true),
     irregular(
         "tensor.contract",
         "lhs_batch",
         "lhs_batch",
-        Form::Ints,
+        AttrSyntax::Ints,
         true,
     ),
     irregular(
         "tensor.contract",
         "rhs_batch",
         "rhs_batch",
-        Form::Ints,
+        AttrSyntax::Ints,
         true,
     ),
 ];
@@ -169,22 +175,22 @@ impl OpSyntax {
                 continue;
             }
             let form = match attr.kind {
-                AttrKind::Int => Form::Int,
-                AttrKind::Bool => Form::Bool,
-                AttrKind::Float => Form::Float(DType::F64),
-                AttrKind::Str => Form::Name,
-                AttrKind::Ints => Form::Ints,
-                AttrKind::Dims => Form::Dims,
-                AttrKind::Pad => Form::Pad,
-                AttrKind::LiteralData => Form::Data,
-                AttrKind::ElementType => Form::DType,
-                AttrKind::Word(words) => Form::Word(words),
+                AttrKind::Int => AttrSyntax::Int,
+                AttrKind::Bool => AttrSyntax::Bool,
+                AttrKind::Float => AttrSyntax::Float(DType::F64),
+                AttrKind::Str => AttrSyntax::Name,
+                AttrKind::Ints => AttrSyntax::Ints,
+                AttrKind::Dims => AttrSyntax::Dims,
+                AttrKind::Pad => AttrSyntax::Pad,
+                AttrKind::LiteralData => AttrSyntax::Data,
+                AttrKind::ElementType => AttrSyntax::DType,
+                AttrKind::Word(words) => AttrSyntax::Word(words),
             };
             keys.push(key(attr.name, form));
-            if form == Form::Data {
-                keys.push(key("dtype", Form::ElementType));
-                keys.push(key("shape", Form::Extents));
-                keys.push(key("fill", Form::Fill));
+            if form == AttrSyntax::Data {
+                keys.push(key("dtype", AttrSyntax::ElementType));
+                keys.push(key("shape", AttrSyntax::Extents));
+                keys.push(key("fill", AttrSyntax::Fill));
             }
         }
         let mut sorted: Vec<usize> = (0..keys.len()).collect();
@@ -212,7 +218,7 @@ impl OpSyntax {
 
     /// Returns the keys that are allowed in parentheses: all but `fill`, because `data` takes its place.
     pub(super) fn positional(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.keys.len()).filter(|&at| self.keys[at].form != Form::Fill)
+        (0..self.keys.len()).filter(|&at| self.keys[at].form != AttrSyntax::Fill)
     }
 }
 

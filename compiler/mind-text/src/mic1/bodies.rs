@@ -8,7 +8,7 @@ use mind_ir::{BlockId, OpId, ValueId};
 use smallvec::SmallVec;
 
 use super::ids::Entry;
-use super::reader::{Declared, Head, Late, Operands, Reader, Several, Target};
+use super::reader::{Declared, ForwardReference, Head, Operands, Reader, Several, Target};
 use super::writer::Writer;
 use crate::header::end_of_line;
 use crate::refusal::Refusal;
@@ -159,9 +159,9 @@ pub(super) fn begin(r: &mut Reader<'_>, start: usize) -> Parsed<()> {
     for (value, (id, declared)) in values.into_iter().zip(arguments) {
         match declared {
             Declared::Known(ty) => r.graph.declare(value, ty),
-            Declared::Late(id, at) => {
+            Declared::Forward(id, at) => {
                 let target = Target::Type(value);
-                r.late.push(Late { target, id, at });
+                r.forward.push(ForwardReference { target, id, at });
             }
             Declared::No | Declared::Failed => {}
         }

@@ -7,13 +7,13 @@ use mind_ir::{Sym, Ty, ValueId};
 
 use super::form::Plain;
 use super::ids::{Entry, Ids};
-use super::kinds::{Kind, Kinds};
+use super::kinds::{NodeKind, NodeKinds};
 use super::reader::Reader;
 use crate::input;
 use crate::line::{Extents, Line, read_lines};
 
 /// Reads lines in canonical form until another line follows. The cursor is at the end of a line, before and after.
-pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
+pub(super) fn lines(r: &mut Reader<'_>, kinds: &NodeKinds) {
     r.cursor = read_lines(r.cursor, r.limits.lines, |line| match line.peek()? {
         b'N' => node(line, r, kinds),
         b'T' => ty(line, r),
@@ -24,13 +24,13 @@ pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
 
 /// Reads `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`.
 #[inline(always)]
-fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
+fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &NodeKinds) -> Option<()> {
     let start = line.at();
     let id = new_id(line, &r.nodes)?;
     if r.node_lines >= r.limits.nodes {
         return None;
     }
-    let (&Kind { def, plain, .. }, len) = kinds.first_word(line.rest()?)?;
+    let (&NodeKind { def, plain, .. }, len) = kinds.first_word(line.rest()?)?;
     line.skip(len);
     match plain {
         Plain::Operands(arity) => {

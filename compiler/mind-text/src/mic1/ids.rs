@@ -20,12 +20,12 @@ pub(super) struct Ids {
     first: u64,
     index: u64,
     /// `None` until an id does not continue the range.
-    apart: Option<Box<Apart>>,
+    sparse_ids: Option<Box<SparseIds>>,
 }
 
 /// The ids that do not continue the range.
 #[derive(Default)]
-struct Apart {
+struct SparseIds {
     /// By distance from `first`: 0 for no entry, 1 for a failed one, else the index plus 2.
     dense: Vec<u32>,
     first: u64,
@@ -44,7 +44,7 @@ impl Ids {
         if at < self.run {
             return Some(Entry::Defined((self.index + at) as usize));
         }
-        self.apart.as_ref()?.get(id)
+        self.sparse_ids.as_ref()?.get(id)
     }
 
     /// Defines `id`, which has no definition yet.
@@ -60,11 +60,11 @@ impl Ids {
                 return;
             }
         }
-        self.apart.get_or_insert_default().set(id, entry);
+        self.sparse_ids.get_or_insert_default().set(id, entry);
     }
 }
 
-impl Apart {
+impl SparseIds {
     fn get(&self, id: u64) -> Option<Entry> {
         let raw = match self.dense.get(id.wrapping_sub(self.first) as usize) {
             Some(&raw) => raw,
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn large_ids_take_no_room() {
         let ids = ids([0, 1, i64::MAX as u64, 1 << 40, 2]);
-        assert!(ids.apart.unwrap().dense.len() < 64);
+        assert!(ids.sparse_ids.unwrap().dense.len() < 64);
     }
 
     #[test]

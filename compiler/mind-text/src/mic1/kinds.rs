@@ -12,7 +12,7 @@ use crate::words::Words;
 
 /// How a node line of a kind is read.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct NodeKind {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
     /// The canonical form of the kind's line.
@@ -20,16 +20,16 @@ pub(super) struct Kind {
 }
 
 /// The ops of a registry that mic@1 can express.
-pub(super) struct Kinds {
-    kinds: Words<Kind>,
+pub(super) struct NodeKinds {
+    kinds: Words<NodeKind>,
     /// Every op of the registry, for messages.
     all: Box<[&'static OpDef]>,
     spellings: FxHashMap<usize, Spelling>,
 }
 
-impl Kinds {
-    pub(super) fn new(registry: &Registry) -> Kinds {
-        let sayable = |def: &&'static OpDef| {
+impl NodeKinds {
+    pub(super) fn new(registry: &Registry) -> NodeKinds {
+        let is_expressible = |def: &&'static OpDef| {
             let named = matches!(def.results, Results::One | Results::Named(_));
             let regular = if def.regions == 0 {
                 named
@@ -43,8 +43,8 @@ impl Kinds {
             let own = special(def).is_some_and(|special| special.read.is_some());
             def.names.mic1.is_some() && regular && (own || !literal)
         };
-        let ops = || registry.ops().filter(sayable);
-        Kinds {
+        let ops = || registry.ops().filter(is_expressible);
+        NodeKinds {
             kinds: Words::new(ops().flat_map(kinds_of)),
             all: registry.ops().collect(),
             spellings: ops().map(|def| (address(def), spelling(def))).collect(),
@@ -53,13 +53,13 @@ impl Kinds {
 
     /// Returns the kind called `word`.
     #[inline]
-    pub(super) fn get(&self, word: &[u8]) -> Option<&Kind> {
+    pub(super) fn get(&self, word: &[u8]) -> Option<&NodeKind> {
         self.kinds.get(word)
     }
 
     /// Returns the kind that the first word of `text` names, and the length of that word. Finds short words only.
     #[inline]
-    pub(super) fn first_word(&self, text: &[u8]) -> Option<(&Kind, usize)> {
+    pub(super) fn first_word(&self, text: &[u8]) -> Option<(&NodeKind, usize)> {
         self.kinds.first_word(text)
     }
 
@@ -84,13 +84,13 @@ fn special(def: &OpDef) -> Option<&'static Special> {
     SPECIALS.iter().find(|special| special.op == def.name)
 }
 
-fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
+fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, NodeKind)> {
     let own = special(def).and_then(|special| special.read);
     let [plain, plain_alias] = match special(def) {
         Some(special) => special.plain,
         None => [Plain::of(def), Plain::No],
     };
-    let named = Kind {
+    let named = NodeKind {
         def,
         read: own.unwrap_or(node::read),
         plain,
@@ -101,7 +101,7 @@ fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
     let aliases = aliases.map(|&(word, read)| {
         (
             word,
-            Kind {
+            NodeKind {
                 def,
                 read,
                 plain: plain_alias,

@@ -25,14 +25,14 @@ const HEADER: &str = "mic@1";
 
 /// The format, prepared for the ops of a registry.
 pub struct Syntax {
-    kinds: kinds::Kinds,
+    kinds: kinds::NodeKinds,
 }
 
 impl Syntax {
     /// Creates the format for the ops of `registry` that have a name in it.
     pub fn new(registry: &Registry) -> Syntax {
         Syntax {
-            kinds: kinds::Kinds::new(registry),
+            kinds: kinds::NodeKinds::new(registry),
         }
     }
 

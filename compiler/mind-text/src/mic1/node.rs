@@ -14,7 +14,7 @@ use super::writer::{Writer, check_symbols};
 use crate::number::{write_float, write_int};
 use crate::quoted::write_quoted;
 use crate::refusal::Refusal;
-use crate::scan::{Parsed, shown};
+use crate::scan::{Parsed, excerpt};
 use crate::source_map::{Entity, Role};
 
 /// Reads the rest of a node line after its kind, and defines the node.
@@ -106,7 +106,7 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnos
         (true, _) => error.help(format!("remove the operands of '{kind}'")),
         (false, Some(node)) => error.help(format!(
             "operands are nodes: write `{node}` for {}",
-            shown(next)
+            excerpt(next)
         )),
         (false, None) => error.help(format!("its operands are: {}", names.join(", "))),
     }
@@ -177,7 +177,7 @@ fn keyed(r: &mut Reader<'_>, def: &'static OpDef, slots: &Slots, start: usize) -
 #[cold]
 fn unknown_key(r: &Reader<'_>, def: &OpDef, start: usize, key: &str) -> Diagnostic {
     let span = r.cursor.span_of(start, start + key.len());
-    let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
+    let error = Diagnostic::error(span, format!("unknown attribute {}", excerpt(key)));
     // The attribute's full name, which other formats use as its key.
     let long = nearest(key, def.attrs.iter().map(|attr| attr.name));
     let attr = def.attrs.iter().find(|attr| Some(attr.name) == long);

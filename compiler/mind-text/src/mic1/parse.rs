@@ -13,22 +13,22 @@ use super::HEADER;
 use super::bodies;
 use super::fast_path;
 use super::ids::Entry;
-use super::kinds::Kinds;
+use super::kinds::NodeKinds;
 use super::results;
 
-use super::reader::{Data, Head, Late, Reader, Target, node_meant};
+use super::reader::{Data, ForwardReference, Head, Reader, Target, node_meant};
 use super::special::{in_quotes, literal};
 use super::value::check_rank;
 use crate::foreign::{ForeignType, lacking, unknown_dtype};
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
 use crate::quoted::read_quoted;
-use crate::scan::{Cursor, Parsed, shown};
+use crate::scan::{Cursor, Parsed, excerpt};
 use crate::source_map::{Entity, Role, SourceMap};
 
 /// Reads a whole text.
 pub(super) fn parse(
-    kinds: &Kinds,
+    kinds: &NodeKinds,
     text: &str,
     base: u32,
     limits: &Limits,
@@ -54,7 +54,7 @@ pub(super) fn parse(
 }
 
 struct Parser<'t> {
-    kinds: &'t Kinds,
+    kinds: &'t NodeKinds,
     reader: Reader<'t>,
     /// Node ids of the outputs, each with the offset and the span of the id.
     outputs: SmallVec<[(u64, usize, Span); 4]>,
@@ -290,10 +290,10 @@ impl Parser<'_> {
         self.settle_results();
         let open = self.reader.open_bodies().into_iter();
         self.found.extend(open.map(|error| (Box::new(error), None)));
-        for Late { target, id, at } in std::mem::take(&mut self.reader.late) {
+        for ForwardReference { target, id, at } in std::mem::take(&mut self.reader.forward) {
             match target {
                 Target::Type(value) => {
-                    if let Some(ty) = self.late_type(id, at) {
+                    if let Some(ty) = self.forward_type(id, at) {
                         self.reader.graph.declare(value, ty);
                     }
                 }
@@ -304,7 +304,7 @@ impl Parser<'_> {
         self.outputs();
     }
 
-    fn late_type(&mut self, id: u64, at: usize) -> Option<Ty> {
+    fn forward_type(&mut self, id: u64, at: usize) -> Option<Ty> {
         match self.reader.types.get(id) {
             Some(Entry::Defined(index)) => Some(Ty::new(index)),
             Some(Entry::Failed) => None,
@@ -519,21 +519,21 @@ fn unknown_line(cursor: &Cursor<'_>, start: usize) -> Diagnostic {
 #[cold]
 fn second_output(cursor: &Cursor<'_>) -> Diagnostic {
     let (at, word) = (cursor.at(), cursor.word_at(cursor.at()));
-    let message = format!("expected the end of the line, found {}", shown(word));
+    let message = format!("expected the end of the line, found {}", excerpt(word));
     let fix = cursor.edit(at, word.len(), format!("\nO {word}"));
     let help = format!("each output has its line: write `O {word}` below");
     cursor.error_at(at, message).help(help).fix(fix)
 }
 
 #[cold]
-fn unknown_kind(kinds: &Kinds, cursor: &Cursor<'_>, at: usize) -> Diagnostic {
+fn unknown_kind(kinds: &NodeKinds, cursor: &Cursor<'_>, at: usize) -> Diagnostic {
     let word = cursor.word_at(at);
     if word.is_empty() {
         return cursor
             .error_at(at, "expected a kind such as add, found the end of the line")
             .help("as in `N2 add N0 N1 T0`");
     }
-    let error = cursor.error_at(at, format!("unknown kind {}", shown(word)));
+    let error = cursor.error_at(at, format!("unknown kind {}", excerpt(word)));
     let foreign = kinds.foreign(word);
     let own = foreign.and_then(|def| Some((def, kinds.spelling(def)?)));
     match (own, foreign) {

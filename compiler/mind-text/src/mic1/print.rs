@@ -7,13 +7,13 @@ use mind_ir::{BlockId, OpId};
 
 use super::HEADER;
 use super::bodies::{self, MAX_NESTING};
-use super::kinds::Kinds;
+use super::kinds::NodeKinds;
 use super::results;
 use super::writer::Writer;
 use crate::refusal::{Refusal, refused};
 
 /// Writes a whole module, or returns an error for each op that mic@1 cannot express.
-pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
+pub(super) fn print(kinds: &NodeKinds, g: &Graph) -> Result<String, Diagnostics> {
     let mut found = Diagnostics::new();
     let mut writer = Writer::new(g);
     write_ops(kinds, &mut writer, g.body(), 0, &mut found);
@@ -26,7 +26,7 @@ pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
 
 /// Writes the nodes of a block, which is nested in `depth` bodies.
 fn write_ops(
-    kinds: &Kinds,
+    kinds: &NodeKinds,
     w: &mut Writer<'_>,
     block: BlockId,
     depth: usize,
@@ -48,7 +48,7 @@ fn write_ops(
 }
 
 fn write_bodies(
-    kinds: &Kinds,
+    kinds: &NodeKinds,
     w: &mut Writer<'_>,
     op: OpId,
     depth: usize,
@@ -68,7 +68,7 @@ fn write_bodies(
 
 /// Writes the line of a node.
 #[inline]
-fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> {
+fn write_op(kinds: &NodeKinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> {
     let (g, def) = (w.graph, w.graph.def(op));
     let Some(spelling) = kinds.spelling(def) else {
         return if def.has(Trait::Terminator) {

@@ -12,7 +12,7 @@ use super::bodies::{self, Open};
 use super::ids::{Entry, Ids};
 use crate::header::end_of_line;
 use crate::limits::Limits;
-use crate::scan::{Cursor, Parsed, is_ident, not_ident, shown};
+use crate::scan::{Cursor, Parsed, excerpt, is_ident, not_ident};
 use crate::source_map::{Entity, Role, SourceMap};
 
 /// The operands of a node.
@@ -39,13 +39,13 @@ pub(super) enum Declared {
     /// A type that a line above defines.
     Known(Ty),
     /// A forward reference: an id that no line above defines, and its offset.
-    Late(u64, usize),
+    Forward(u64, usize),
     /// The id of a line with an error.
     Failed,
 }
 
 /// A forward reference to an `S` or `T` line.
-pub(super) struct Late {
+pub(super) struct ForwardReference {
     pub(super) target: Target,
     pub(super) id: u64,
     /// The offset of the id.
@@ -73,7 +73,7 @@ pub(super) struct Reader<'t> {
     pub(super) types: Ids,
     pub(super) strings: Ids,
     /// Forward references to `S` and `T` lines.
-    pub(super) late: Vec<Late>,
+    pub(super) forward: Vec<ForwardReference>,
     /// Whether this line uses a definition of a line with an error.
     pub(super) poisoned: bool,
     /// The operand of this line that no line above defines.
@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
             nodes: Ids::default(),
             types: Ids::default(),
             strings: Ids::default(),
-            late: Vec::new(),
+            forward: Vec::new(),
             poisoned: false,
             undefined: None,
             stopped: false,
@@ -165,7 +165,7 @@ impl<'t> Reader<'t> {
         let word = self.cursor.word_at(start);
         let error = self
             .cursor
-            .error_at(start, format!("expected {what}, found {}", shown(word)));
+            .error_at(start, format!("expected {what}, found {}", excerpt(word)));
         let digits = word.get(1..).unwrap_or_default();
         let id = word.trim_end_matches([',', ';', ':']);
         let is_id = id.len() > 1 && id[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
         Ok(match self.types.get(id) {
             Some(Entry::Defined(index)) => Declared::Known(Ty::new(index)),
             Some(Entry::Failed) => Declared::Failed,
-            None => Declared::Late(id, start),
+            None => Declared::Forward(id, start),
         })
     }
 
@@ -337,10 +337,10 @@ impl<'t> Reader<'t> {
             return self.cursor.error_at(start, message).help(INTEGER);
         }
         let span = self.cursor.span(start);
-        let message = format!("expected an integer, found {}", shown(word));
+        let message = format!("expected an integer, found {}", excerpt(word));
         let error = Diagnostic::error(span, message).help(INTEGER);
         if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            error.code(Code(1005)).context("literal", shown(word))
+            error.code(Code(1005)).context("literal", excerpt(word))
         } else {
             error
         }
@@ -401,7 +401,7 @@ impl<'t> Reader<'t> {
         let at = self.cursor.at();
         let found = self.cursor.char().unwrap_or_default();
         let span = self.cursor.span_of(at, at + found.len_utf8());
-        let found = shown(found.encode_utf8(&mut [0; 4]));
+        let found = excerpt(found.encode_utf8(&mut [0; 4]));
         Diagnostic::error(span, format!("expected ',' or ']', found {found}"))
             .help("the items of a list have commas between them, and ']' ends it")
     }
@@ -449,9 +449,9 @@ impl<'t> Reader<'t> {
     fn type_of(&mut self, value: ValueId, declared: Declared) -> Option<Ty> {
         match declared {
             Declared::Known(ty) => Some(ty),
-            Declared::Late(id, at) => {
+            Declared::Forward(id, at) => {
                 let target = Target::Type(value);
-                self.late.push(Late { target, id, at });
+                self.forward.push(ForwardReference { target, id, at });
                 None
             }
             Declared::No | Declared::Failed => None,

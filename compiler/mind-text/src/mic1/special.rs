@@ -10,14 +10,14 @@ use smallvec::SmallVec;
 use super::form::Plain;
 use super::ids::Entry;
 use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
-use super::reader::{Data, Declared, Head, Late, Operands, Reader, Target};
+use super::reader::{Data, Declared, ForwardReference, Head, Operands, Reader, Target};
 use super::value::{Value, read_float, read_range};
 use super::writer::Writer;
 use crate::input;
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
 use crate::quoted::read_quoted;
 use crate::refusal::Refusal;
-use crate::scan::{Cursor, Parsed, is_ident, shown};
+use crate::scan::{Cursor, Parsed, excerpt, is_ident};
 use crate::source_map::{Entity, Role};
 
 /// The irregular functions and words of one op.
@@ -108,7 +108,7 @@ const UNNAMED: Sym = Sym::new(0);
 fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) -> Parsed<()> {
     r.cursor.blanks();
     let start = r.cursor.at();
-    let (name, late) = match r.cursor.peek() {
+    let (name, forward) = match r.cursor.peek() {
         b'"' => {
             let text = read_quoted(&mut r.cursor)?;
             (r.intern(&text, start)?, None)
@@ -137,8 +137,8 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     require_type(r, head, declared)?;
     let attrs = input::attrs(def, name, param);
     let op = r.define(head, def, &[], &attrs, declared);
-    if let (Some(op), Some(id)) = (op, late) {
-        r.late.push(Late {
+    if let (Some(op), Some(id)) = (op, forward) {
+        r.forward.push(ForwardReference {
             target: Target::Name(op),
             id,
             at: start,
@@ -239,9 +239,9 @@ fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Par
                 bytes: &[],
             };
             let op = r.define(head, def, &[], &[Attr::Literal(&none)], declared);
-            if let (Some(op), Declared::Late(id, at)) = (op, declared) {
+            if let (Some(op), Declared::Forward(id, at)) = (op, declared) {
                 let target = Target::Data(op, data);
-                r.late.push(Late { target, id, at });
+                r.forward.push(ForwardReference { target, id, at });
             }
         }
     }
@@ -344,7 +344,7 @@ fn bad_element(
         0 => r.cursor.span_of(start.saturating_sub(1), start),
         len => r.cursor.span_of(start, start + len),
     };
-    let (element, form) = (shown(element), element_form(ty.dtype));
+    let (element, form) = (excerpt(element), element_form(ty.dtype));
     let (code, message) = match problem {
         NumberError::Malformed => (1005, format!("{element} is not an element of {}", ty.dtype)),
         NumberError::OutOfRange => (4005, format!("{element} does not fit {}", ty.dtype)),

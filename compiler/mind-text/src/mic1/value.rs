@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::reader::Reader;
 use crate::number::{NumberError, parse_float};
 use crate::quoted::read_quoted;
-use crate::scan::{Parsed, any_of, shown};
+use crate::scan::{Parsed, any_of, excerpt};
 
 /// An owned attribute value.
 pub(super) enum Value {
@@ -122,7 +122,7 @@ fn found(r: &Reader<'_>, start: usize, item: &str) -> String {
     if item.is_empty() {
         r.cursor.found_at(start)
     } else {
-        shown(item)
+        excerpt(item)
     }
 }
 

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::parse::NO_CONSTANTS;
 use crate::input;
 use crate::limits::Limits;
-use crate::scan::{Cursor, Parsed, shown};
+use crate::scan::{Cursor, Parsed, excerpt};
 use crate::source_map::{Entity, Role, SourceMap};
 
 /// The integers of a node line.
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
             .cursor
             .error_at(start, format!("expected {what}, found {found}"));
         let error = if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            error.code(Code(1005)).context("literal", shown(word))
+            error.code(Code(1005)).context("literal", excerpt(word))
         } else {
             error
         };
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
         match self.value_named(word) {
             Some(id) => {
                 let fix = self.cursor.edit(start, word.len(), id.to_string());
-                let help = format!("values go by number: {} is value {id}", shown(word));
+                let help = format!("values go by number: {} is value {id}", excerpt(word));
                 error.help(help).fix(fix)
             }
             None => error.help(match what {
@@ -189,7 +189,7 @@ impl<'t> Reader<'t> {
         }
         if let Some((key, value)) = word.split_once('=') {
             let value = value.trim_matches(['[', ']', '(', ')']).replace(',', " ");
-            let help = format!("params have no names: write `{value}` for {}", shown(key));
+            let help = format!("params have no names: write `{value}` for {}", excerpt(key));
             let fix = self.cursor.edit(start, word.len(), value);
             return Box::new(error.help(help).fix(fix));
         }
@@ -345,8 +345,8 @@ impl<'t> Reader<'t> {
         self.declare(word, start)?;
         let error = self
             .cursor
-            .error_at(start, format!("symbol {} is not declared", shown(word)));
-        let line = format!("S {}", shown(word).trim_matches('\''));
+            .error_at(start, format!("symbol {} is not declared", excerpt(word)));
+        let line = format!("S {}", excerpt(word).trim_matches('\''));
         let fix = Fix {
             span: self.cursor.line_start(),
             text: format!("{line}\n"),

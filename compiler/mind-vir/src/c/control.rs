@@ -233,14 +233,14 @@ impl Lines<'_, '_> {
     }
 
     /// Returns the addresses of loop-carried values in static memory, after those of `before`.
-    fn places(&self, before: &[Region], carried: &[Region]) -> Vec<String> {
+    fn carried_addresses(&self, before: &[Region], carried: &[Region]) -> Vec<String> {
         let start = self.module.memory.carried_start() + before.iter().map(room).sum::<usize>();
-        let places = carried.iter().scan(start, |at, region| {
-            let place = *at;
+        let addresses = carried.iter().scan(start, |at, region| {
+            let offset = *at;
             *at += room(region);
-            Some(self.module.static_memory(place))
+            Some(self.module.static_memory(offset))
         });
-        places.collect()
+        addresses.collect()
     }
 
     fn choice(&mut self) {
@@ -266,8 +266,8 @@ impl Lines<'_, '_> {
             self.addresses(&control.operands),
             self.addresses(&control.results),
         );
-        let even = self.places(&[], &control.operands);
-        let odd = self.places(&control.operands, &control.operands);
+        let even = self.carried_addresses(&[], &control.operands);
+        let odd = self.carried_addresses(&control.operands, &control.operands);
         let either = |first: &[String], second: &[String]| -> Vec<String> {
             let pairs = first.iter().zip(second);
             pairs
@@ -301,7 +301,7 @@ impl Lines<'_, '_> {
         let control = self.control;
         let (initial, scanned) = control.operands.split_at(carried);
         let (last, stacked) = control.results.split_at(carried);
-        let spare = self.places(&[], initial);
+        let spare = self.carried_addresses(&[], initial);
         let (from, to) = (self.addresses(initial), self.addresses(last));
         if steps == 0 {
             for ((to, from), region) in to.iter().zip(&from).zip(initial) {
@@ -319,8 +319,8 @@ impl Lines<'_, '_> {
             slices(self, scanned, inputs),
             slices(self, stacked, outputs),
         );
-        let places = from.iter().zip(&to).zip(&spare);
-        let now = places
+        let addresses = from.iter().zip(&to).zip(&spare);
+        let now = addresses
             .map(|((from, to), spare)| format!("step == 0 ? {from} : in_place ? {spare} : {to}"));
         let next = to
             .iter()

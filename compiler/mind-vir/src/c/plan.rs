@@ -64,7 +64,7 @@ impl<'f> Plan<'f> {
             facts,
             defined_in: vec![None; count],
             uses: vec![Vec::new(); count],
-            next_place: 0,
+            last_position: 0,
             current: None,
             has_array: vec![false; count],
             is_written_back: vec![false; count],
@@ -100,7 +100,7 @@ impl Lanes<'_> {
 /// A use of a value; positions grow in text order.
 #[derive(Clone, Copy)]
 struct Use {
-    place: u32,
+    position: u32,
     /// Whether lane `j` is used only for lane `j`, inside of the loop over lanes.
     is_lanewise: bool,
 }
@@ -111,7 +111,7 @@ struct Planner<'f, 'a> {
     /// The piece that computes a vector.
     defined_in: Vec<Option<u32>>,
     uses: Vec<Vec<Use>>,
-    next_place: u32,
+    last_position: u32,
     /// The position of the open piece.
     current: Option<u32>,
     has_array: Vec<bool>,
@@ -119,9 +119,9 @@ struct Planner<'f, 'a> {
 }
 
 impl<'f> Planner<'f, '_> {
-    fn place(&mut self) -> u32 {
-        self.next_place += 1;
-        self.next_place
+    fn next_position(&mut self) -> u32 {
+        self.last_position += 1;
+        self.last_position
     }
 
     fn is_varying(&self, value: Value) -> bool {
@@ -129,15 +129,18 @@ impl<'f> Planner<'f, '_> {
         is_vector && !self.facts.is_uniform(value)
     }
 
-    /// Records a use of a vector at `place`, and whether it needs an array for it.
-    fn uses(&mut self, value: Value, place: u32, is_lanewise: bool) {
+    /// Records a use of a vector at `position`, and whether it needs an array for it.
+    fn uses(&mut self, value: Value, position: u32, is_lanewise: bool) {
         if !self.is_varying(value) {
             return;
         }
-        let is_here = is_lanewise && self.defined_in[value.index()] == Some(place);
+        let is_here = is_lanewise && self.defined_in[value.index()] == Some(position);
         let home = self.facts.home(value).index();
         self.has_array[home] |= !is_here;
-        self.uses[home].push(Use { place, is_lanewise });
+        self.uses[home].push(Use {
+            position,
+            is_lanewise,
+        });
     }
 
     fn block(&mut self, block: &'f Block) -> Vec<Piece<'f>> {
@@ -189,13 +192,13 @@ impl<'f> Planner<'f, '_> {
     }
 
     /// Returns the position of the open piece, and opens one if there is none.
-    fn open_place(&mut self) -> u32 {
+    fn open_position(&mut self) -> u32 {
         match self.current {
-            Some(place) => place,
+            Some(position) => position,
             None => {
-                let place = self.place();
-                self.current = Some(place);
-                place
+                let position = self.next_position();
+                self.current = Some(position);
+                position
             }
         }
     }
@@ -224,15 +227,15 @@ impl<'f> Planner<'f, '_> {
         if self.current.is_some() && other_lanes.iter().any(is_here) {
             self.close(open, pieces);
         }
-        let place = self.open_place();
-        op.for_each_operand(|operand| self.uses(operand, place, other_lanes.is_empty()));
-        self.defined_in[value.index()] = Some(place);
+        let position = self.open_position();
+        op.for_each_operand(|operand| self.uses(operand, position, other_lanes.is_empty()));
+        self.defined_in[value.index()] = Some(position);
         open.ops.push((value, op));
     }
 
     fn store(&mut self, value: Value, addr: &Addr, extent: StoreExtent, open: &mut Lanes<'f>) {
-        let place = self.open_place();
-        self.uses(value, place, false);
+        let position = self.open_position();
+        self.uses(value, position, false);
         open.stores.push(Store {
             value,
             addr: *addr,
@@ -241,14 +244,14 @@ impl<'f> Planner<'f, '_> {
     }
 
     fn if_any(&mut self, node: &'f IfAny, merged: &[&Merged]) -> Vec<Piece<'f>> {
-        let start = self.place();
+        let start = self.next_position();
         self.uses(node.mask, start, false);
         for merged in merged {
             self.uses(merged.otherwise, start, false);
             self.has_array[merged.result.index()] = true;
         }
         let body = self.block(&node.body);
-        let end = self.place();
+        let end = self.next_position();
         self.uses(node.mask, end, false);
         for merged in merged {
             self.uses(merged.computed, end, false);
@@ -258,7 +261,7 @@ impl<'f> Planner<'f, '_> {
 
     fn repeat(&mut self, node: &'f Loop) -> Vec<Piece<'f>> {
         let live = |this: &Self, value| this.facts.is_live(value);
-        let start = self.place();
+        let start = self.next_position();
         for carried in &node.carried {
             if live(self, carried.param) && self.is_varying(carried.param) {
                 self.uses(carried.init, start, false);
@@ -266,13 +269,13 @@ impl<'f> Planner<'f, '_> {
             }
         }
         let mut body = self.block(&node.body);
-        let end = self.place();
+        let end = self.next_position();
         for carried in &node.carried {
             if live(self, carried.param) && self.is_varying(carried.param) {
                 // As the next value of another slot, a param is used at the end.
                 let next = self.facts.home(carried.next);
                 self.uses[next.index()].push(Use {
-                    place: end,
+                    position: end,
                     is_lanewise: false,
                 });
             }
@@ -306,10 +309,10 @@ impl<'f> Planner<'f, '_> {
     /// Returns whether `param` can be assigned at the end of the piece that computes `next`, because the lanes of
     /// `param` are dead after it.
     fn may_write_back(&self, param: Value, next: Value) -> bool {
-        let Some(place) = self.defined_in[next.index()] else {
+        let Some(position) = self.defined_in[next.index()] else {
             return false;
         };
         let mut uses = self.uses[param.index()].iter();
-        uses.all(|it| it.place < place || it.place == place && it.is_lanewise)
+        uses.all(|it| it.position < position || it.position == position && it.is_lanewise)
     }
 }

@@ -15,7 +15,7 @@ pub struct Symbol(String);
 pub struct SymbolError(pub String);
 
 /// Reserved names: keywords up to C23, declarations of the included headers, and names that the generated file uses.
-const TAKEN: &str = "alignas alignof asm auto bool break case char const constexpr continue default do double \
+const RESERVED_WORDS: &str = "alignas alignof asm auto bool break case char const constexpr continue default do double \
     else enum extern false float for fortran goto if inline int long main nullptr register restrict return \
     short signed sizeof static struct switch thread_local true typedef typeof typeof_unqual union unsigned void \
     volatile while inputs outputs status \
@@ -39,7 +39,7 @@ impl Symbol {
             .is_some_and(|first| first.is_ascii_alphabetic())
             && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let is_taken =
-            text.starts_with("mind_") || TAKEN.split_whitespace().any(|word| word == text);
+            text.starts_with("mind_") || RESERVED_WORDS.split_whitespace().any(|word| word == text);
         if is_identifier && !is_taken {
             return Ok(Symbol(text.to_owned()));
         }

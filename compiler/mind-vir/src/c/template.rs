@@ -29,11 +29,11 @@ impl Template {
         let definition = renumbered(definition);
         let (mut pieces, mut numbers) = (Vec::new(), Vec::new());
         let mut rest = definition.as_str();
-        while let Some((piece, behind)) = rest.split_once(OPEN) {
-            let (number, behind) = behind.split_once(CLOSE).unwrap_or((behind, ""));
+        while let Some((piece, tail)) = rest.split_once(OPEN) {
+            let (number, tail) = tail.split_once(CLOSE).unwrap_or((tail, ""));
             pieces.push(piece.to_owned());
             numbers.push(number.to_owned());
-            rest = behind;
+            rest = tail;
         }
         pieces.push(rest.to_owned());
         (Template { pieces }, numbers)
@@ -86,9 +86,9 @@ fn renumbered(definition: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut rest = definition;
     while let Some(at) = rest.find(is_part) {
-        let (between, behind) = rest.split_at(at);
-        let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-        let (word, behind) = behind.split_at(end);
+        let (between, tail) = rest.split_at(at);
+        let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
+        let (word, tail) = tail.split_at(end);
         text += between;
         let kind = word.trim_end_matches(|c: char| c.is_ascii_digit());
         match (kind, word[kind.len()..].parse::<u32>()) {
@@ -99,7 +99,7 @@ fn renumbered(definition: &str) -> String {
             }
             _ => text += word,
         }
-        rest = behind;
+        rest = tail;
     }
     text + rest
 }

@@ -6,7 +6,7 @@
 use super::byte_product::ByteProduct;
 use super::function::{Block, Function, Loop, LoopKind, Statement};
 use super::op::{Addr, Op, Value};
-use super::print::shown;
+use super::print::statement_text;
 use super::types::{Lane, Type};
 
 /// Consecutive bytes that a statement reads or writes.
@@ -152,7 +152,7 @@ impl Frame<'_> {
             };
             done.map_err(|problem| Misuse {
                 problem,
-                statement: shown(self.function, statement),
+                statement: statement_text(self.function, statement),
             })?;
         }
         Ok(())

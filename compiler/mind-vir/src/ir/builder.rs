@@ -509,8 +509,8 @@ mod tests {
         ] {
             let text = repeated(kind, bounds, step);
             assert!(!text.contains("step"), "{bounds:?} by {step}: {text}");
-            let behind = bounds.0 + step;
-            let (place, last) = (2 * bounds.0, format!("index {behind}\n"));
+            let past_end = bounds.0 + step;
+            let (place, last) = (2 * bounds.0, format!("index {past_end}\n"));
             assert!(text.contains(&format!("index {place}\n")), "{text}");
             assert!(text.contains(&last), "{text}");
         }

@@ -12,11 +12,11 @@ use super::op::Addr;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ByteProduct {
     /// The result.
-    pub to: Rows,
+    pub to: WordRows,
     /// The first matrix.
-    pub lhs: Rows,
+    pub lhs: WordRows,
     /// The second matrix.
-    pub rhs: Rows,
+    pub rhs: WordRows,
     /// Rows of the result, 1 to [`MOST`](ByteProduct::MOST).
     pub rows: u32,
     /// Columns of the result, 1 to [`MOST`](ByteProduct::MOST).
@@ -29,14 +29,14 @@ pub struct ByteProduct {
 
 /// Rows of 4-byte words in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Rows {
+pub struct WordRows {
     /// The address of the first row.
     pub start: Addr,
-    /// Bytes between adjacent rows, up to [`MOST_STRIDE`](Rows::MOST_STRIDE).
+    /// Bytes between adjacent rows, up to [`MOST_STRIDE`](WordRows::MOST_STRIDE).
     pub stride: u32,
 }
 
-impl Rows {
+impl WordRows {
     /// The maximum of `stride`.
     pub const MOST_STRIDE: u32 = 1 << 24;
 
@@ -54,7 +54,7 @@ impl ByteProduct {
     pub const WORD: u32 = 4;
 
     /// Returns the matrices, the result first.
-    pub const fn matrices(&self) -> [Rows; 3] {
+    pub const fn matrices(&self) -> [WordRows; 3] {
         [self.to, self.lhs, self.rhs]
     }
 

@@ -23,7 +23,7 @@ mod verify;
 
 pub use access::{Access, Misuse, accesses};
 pub use builder::{Builder, OpenBlock, Round};
-pub use byte_product::{ByteProduct, Rows};
+pub use byte_product::{ByteProduct, WordRows};
 pub use function::{
     Block, Carried, Constant, Function, IfAny, Loop, LoopKind, Merged, Scratch, Statement,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::byte_product::{ByteProduct, Rows};
+use super::byte_product::{ByteProduct, WordRows};
 use super::function::{Block, Function, LoopKind, Merged, Statement};
 use super::op::{Addr, Op, Value};
 
@@ -56,14 +56,17 @@ fn block(function: &Function, body: &Block, depth: usize, f: &mut Formatter<'_>)
 }
 
 /// The text of a statement and of those inside it.
-pub(super) fn shown(function: &Function, statement: &Statement) -> String {
-    struct Shown<'f>(&'f Function, &'f Statement);
-    impl Display for Shown<'_> {
+pub(super) fn statement_text(function: &Function, statement: &Statement) -> String {
+    struct StatementText<'f>(&'f Function, &'f Statement);
+    impl Display for StatementText<'_> {
         fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
             one(self.0, self.1, 0, f)
         }
     }
-    Shown(function, statement).to_string().trim_end().to_owned()
+    StatementText(function, statement)
+        .to_string()
+        .trim_end()
+        .to_owned()
 }
 
 fn one(
@@ -139,7 +142,7 @@ fn one(
     Ok(())
 }
 
-impl Display for Rows {
+impl Display for WordRows {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}", self.start, self.stride)
     }

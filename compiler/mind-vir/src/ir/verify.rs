@@ -1,9 +1,9 @@
 //! The verifier of vector IR.
 
-use super::byte_product::{ByteProduct, Rows};
+use super::byte_product::{ByteProduct, WordRows};
 use super::function::{Block, Function, IfAny, Loop, Statement};
 use super::op::{Addr, Op, Value};
-use super::print::shown;
+use super::print::statement_text;
 use super::types::{Lane, Type};
 
 /// Why a function is invalid.
@@ -247,7 +247,7 @@ impl Check<'_> {
         }
         for statement in &node.body.statements {
             if has_effect(statement) {
-                let statement = shown(function, statement);
+                let statement = statement_text(function, statement);
                 self.errors.push(VerifyError::Effect(statement));
             }
         }
@@ -277,7 +277,7 @@ impl Check<'_> {
     fn byte_product(&mut self, product: &ByteProduct) {
         for rows in product.matrices() {
             self.accessed(&rows.start, "byte-product");
-            let (found, most) = (rows.stride, Rows::MOST_STRIDE);
+            let (found, most) = (rows.stride, WordRows::MOST_STRIDE);
             let expected = "16777216 at most";
             self.number(found <= most, "the stride of rows", found.into(), expected);
         }

@@ -152,13 +152,13 @@ impl Dispatcher<'_> {
         let xgetbv = self.bytes("xgetbv", 0, XGETBV)?;
         let known = self.variable("chosen")?;
         define(self.object, id, own, |builder, object| {
-            let asked = Asked {
+            let detection = FeatureDetection {
                 builder,
                 object,
                 cpuid,
                 xgetbv,
             };
-            asked.write(choices, known);
+            detection.write(choices, known);
             Ok(())
         })?;
         Ok(id)
@@ -206,16 +206,16 @@ fn call(
 
 /// A function that detects the processor's features once; the race between threads is benign, because all of them
 /// compute the same value.
-struct Asked<'w> {
+struct FeatureDetection<'w> {
     builder: FunctionBuilder<'w>,
     object: &'w mut ObjectModule,
     cpuid: FuncId,
     xgetbv: FuncId,
 }
 
-impl Asked<'_> {
+impl FeatureDetection<'_> {
     fn write(mut self, choices: &[Choice], known: DataId) {
-        let [start, is_known, asks, states, decides] =
+        let [start, is_known, detects, states, decides] =
             [(); 5].map(|()| self.builder.create_block());
         let [basic, enabled, features, extensions, further] =
             [(); 5].map(|()| self.builder.append_block_param(decides, types::I32));
@@ -223,11 +223,11 @@ impl Asked<'_> {
         let known = self.object.declare_data_in_func(known, self.builder.func);
         let known = self.builder.ins().symbol_value(types::I64, known);
         let chosen = self.builder.ins().load(types::I64, anywhere(), known, 0);
-        self.builder.ins().brif(chosen, is_known, &[], asks, &[]);
+        self.builder.ins().brif(chosen, is_known, &[], detects, &[]);
         self.builder.switch_to_block(is_known);
         self.builder.ins().return_(&[chosen]);
 
-        self.builder.switch_to_block(asks);
+        self.builder.switch_to_block(detects);
         let [last, ..] = self.leaf(0, 0);
         let [_, _, found, _] = self.leaf(1, 0);
         let zero = self.builder.ins().iconst(types::I32, 0);

@@ -14,7 +14,7 @@ use super::routine;
 use super::writer::Compiled;
 
 /// The functions and data that the steps of a program use.
-pub(super) struct Parts {
+pub(super) struct ProgramItems {
     pub(super) kernels: Vec<FuncId>,
     /// The functions of routines, by number.
     pub(super) routines: FxHashMap<usize, FuncId>,
@@ -62,32 +62,36 @@ impl<'w> Driver<'w> {
     /// # Errors
     ///
     /// Errors if a step has no code.
-    pub(super) fn steps(&mut self, parts: &Parts, steps: &[Step]) -> Result<(), ObjectError> {
+    pub(super) fn steps(
+        &mut self,
+        items: &ProgramItems,
+        steps: &[Step],
+    ) -> Result<(), ObjectError> {
         // All calls share one argument array, because a call ends before the next one begins.
         let args = self
             .body
             .words(steps.iter().map(arguments).max().unwrap_or(0));
         for step in steps {
             match step {
-                Step::Call(call) => self.call(parts, call, args),
-                Step::Gather(gather) => self.gather(parts, gather),
+                Step::Call(call) => self.call(items, call, args),
+                Step::Gather(gather) => self.gather(items, gather),
                 Step::Transfer(Transfer { from, to }) => {
                     let bytes = from.bytes as u64;
-                    let [to, from] = [to, from].map(|region| self.address(parts, region));
+                    let [to, from] = [to, from].map(|region| self.address(items, region));
                     self.body.copy(to, from, bytes);
                 }
-                Step::Control(control) => self.control(parts, control),
-                Step::Evaluate(call) => self.evaluate(parts, call)?,
+                Step::Control(control) => self.control(items, control),
+                Step::Evaluate(call) => self.evaluate(items, call)?,
             }
         }
         Ok(())
     }
 
     /// Calls a kernel for each task of its grid; a range is one task.
-    fn call(&mut self, parts: &Parts, call: &Call, args: StackSlot) {
+    fn call(&mut self, items: &ProgramItems, call: &Call, args: StackSlot) {
         let mut at = 0;
         for region in &call.args {
-            let address = self.address(parts, region);
+            let address = self.address(items, region);
             self.body.put(args, at, address);
             at += 1;
         }
@@ -107,10 +111,10 @@ impl<'w> Driver<'w> {
             }
         }
         if call.has_scratch {
-            let scratch = self.scratch(parts);
+            let scratch = self.scratch(items);
             self.body.put(args, at, scratch);
         }
-        self.tasks(parts.kernels[call.kernel], args, &loops);
+        self.tasks(items.kernels[call.kernel], args, &loops);
     }
 
     /// Calls the function of a routine.
@@ -118,21 +122,21 @@ impl<'w> Driver<'w> {
     /// # Errors
     ///
     /// Errors if the routine has no function.
-    fn evaluate(&mut self, parts: &Parts, call: &Evaluate) -> Result<(), ObjectError> {
-        let function = parts.routines.get(&call.routine);
+    fn evaluate(&mut self, items: &ProgramItems, call: &Evaluate) -> Result<(), ObjectError> {
+        let function = items.routines.get(&call.routine);
         let function = *function.ok_or(ObjectError::NoCode { op: call.op })?;
         let regions = call.operands.iter().chain(&call.results);
-        let arrays: Vec<Value> = regions.map(|region| self.address(parts, region)).collect();
+        let arrays: Vec<Value> = regions.map(|region| self.address(items, region)).collect();
         let arrays = self.body.list(&arrays);
-        let memory = self.scratch(parts);
+        let memory = self.scratch(items);
         let status = self.body.invoke(function, &[arrays, memory]);
         self.body.check(status);
         Ok(())
     }
 
     /// Returns the scratch memory of a step.
-    fn scratch(&mut self, parts: &Parts) -> Value {
-        self.body.moved(self.memory.workspace, parts.layout.scratch)
+    fn scratch(&mut self, items: &ProgramItems) -> Value {
+        self.body.moved(self.memory.workspace, items.layout.scratch)
     }
 
     /// Calls a kernel for each index of `loops`, which pair the position of the index argument with its extent.
@@ -151,9 +155,9 @@ impl<'w> Driver<'w> {
     }
 
     /// Copies slices, after all indices have been checked.
-    fn gather(&mut self, parts: &Parts, gather: &Gather) {
+    fn gather(&mut self, items: &ProgramItems, gather: &Gather) {
         let regions = [gather.data, gather.indices, gather.result];
-        let [data, indices, result] = regions.map(|region| self.address(parts, &region));
+        let [data, indices, result] = regions.map(|region| self.address(items, &region));
         let size = gather.index_dtype.size() as i64;
         let index = |driver: &mut Self, at: Value| {
             let place = driver.body.scaled(indices, at, size);
@@ -184,7 +188,7 @@ impl<'w> Driver<'w> {
     }
 
     /// Returns the address of the first byte of `region`.
-    pub(super) fn address(&mut self, parts: &Parts, region: &Region) -> Value {
+    pub(super) fn address(&mut self, items: &ProgramItems, region: &Region) -> Value {
         let listed = |driver: &mut Self, list: Option<Value>, at: u32| {
             let list = list.expect("steps read the arrays that their function is handed");
             let offset = 8 * at as i32;
@@ -193,11 +197,11 @@ impl<'w> Driver<'w> {
         let base = match region.base {
             Base::Input(at) => listed(self, self.memory.inputs, at),
             Base::Output(at) => listed(self, self.memory.outputs, at),
-            Base::Param(at) => match (at as usize).checked_sub(parts.params) {
-                Some(own) => self.body.data(parts.literals[own]),
+            Base::Param(at) => match (at as usize).checked_sub(items.params) {
+                Some(own) => self.body.data(items.literals[own]),
                 None => listed(self, self.memory.params, at),
             },
-            Base::Constants => self.body.data(parts.constants),
+            Base::Constants => self.body.data(items.constants),
             Base::Bound => self.memory.bound,
             Base::Workspace => self.memory.workspace,
         };

@@ -21,7 +21,7 @@ use crate::target::{CodeTarget, Isa};
 
 use super::body::Body;
 use super::dispatch::{Choice, Dispatcher};
-use super::driver::{Driver, Memory, Parts};
+use super::driver::{Driver, Memory, ProgramItems};
 use super::layout::{Layout, OwnBytes};
 use super::routine::{self, Helper};
 use super::{ALIGN, Container, MOST_CONSTANTS, ObjectError};
@@ -160,7 +160,7 @@ impl ObjectWriter {
             scratch: (program.scratch as u64).max(routine::memory(steps())),
         };
         let layout = Layout::of(own, program.steps, &layouts);
-        let parts = Parts {
+        let items = ProgramItems {
             kernels,
             routines,
             constants,
@@ -181,8 +181,8 @@ impl ObjectWriter {
                 outputs: None,
             };
             let mut driver = Driver::new(body, memory);
-            driver.steps(&parts, program.bind_steps)?;
-            driver.bind_once(&parts, program.steps);
+            driver.steps(&items, program.bind_steps)?;
+            driver.bind_once(&items, program.steps);
             Ok(driver.finish())
         })?;
         let name = format!("run{number}");
@@ -196,13 +196,13 @@ impl ObjectWriter {
                 outputs: Some(outputs),
             };
             let mut driver = Driver::new(body, memory);
-            driver.steps(&parts, program.steps)?;
+            driver.steps(&items, program.steps)?;
             Ok(driver.finish())
         })?;
         self.programs.push(Compiled {
             bind,
             run,
-            layout: parts.layout,
+            layout: items.layout,
         });
         Ok(ProgramId(number))
     }

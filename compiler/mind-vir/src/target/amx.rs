@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The first call asks the system, for all threads that there are and that will be.
 pub(super) fn is_allowed() -> bool {
     static IS_ALLOWED: OnceLock<bool> = OnceLock::new();
-    *IS_ALLOWED.get_or_init(|| has_instructions() && asks_for_registers())
+    *IS_ALLOWED.get_or_init(|| has_instructions() && request_tile_registers())
 }
 
 /// Whether the processor has the instructions, and the system saves the registers.
@@ -48,9 +48,9 @@ fn has_instructions() -> bool {
     false
 }
 
-/// Asks the system for the registers, which it gives only to those that ask.
+/// Requests the tile registers from the system, which grants them only on request.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn asks_for_registers() -> bool {
+fn request_tile_registers() -> bool {
     const REQUEST_PERMISSION: libc::c_int = 0x1023;
     const TILE_DATA: libc::c_ulong = 18;
     // SAFETY: the call changes what the process may do, and no memory.
@@ -59,7 +59,7 @@ fn asks_for_registers() -> bool {
 
 /// Other systems are not known to keep the registers.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-fn asks_for_registers() -> bool {
+fn request_tile_registers() -> bool {
     false
 }
 
@@ -72,6 +72,6 @@ mod tests {
         let described = std::fs::read_to_string("/proc/cpuinfo").expect("the processor, described");
         let has = |feature: &str| described.split_whitespace().any(|word| word == feature);
         assert_eq!(has_instructions(), has("amx_tile") && has("amx_int8"));
-        assert_eq!(is_allowed(), has_instructions() && asks_for_registers());
+        assert_eq!(is_allowed(), has_instructions() && request_tile_registers());
     }
 }

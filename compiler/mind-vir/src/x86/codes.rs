@@ -10,22 +10,22 @@ use crate::ir::{BinaryOp, ConvertOp, Lane, ShiftOp};
 
 /// The forms of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct InstructionForms {
     vex: Option<Code>,
     evex: Code,
 }
 
-impl Row {
-    const fn both(vex: Code, evex: Code) -> Row {
-        Row {
+impl InstructionForms {
+    const fn both(vex: Code, evex: Code) -> InstructionForms {
+        InstructionForms {
             vex: Some(vex),
             evex,
         }
     }
 
     /// An instruction without an AVX2 form.
-    const fn wide(evex: Code) -> Row {
-        Row { vex: None, evex }
+    const fn wide(evex: Code) -> InstructionForms {
+        InstructionForms { vex: None, evex }
     }
 
     /// Returns the form for `encoding`, if there is one.
@@ -38,178 +38,188 @@ impl Row {
 }
 
 /// Adds dot products of four bytes to 32-bit lanes (VNNI); the addend is the first operand.
-pub(super) const DOT_BYTES: Row = Row::both(
+pub(super) const DOT_BYTES: InstructionForms = InstructionForms::both(
     VEX_Vpdpbusd_ymm_ymm_ymmm256,
     EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32,
 );
 
 /// Returns the instruction of a binary operation; `None` if every target needs several.
-pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
+pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<InstructionForms> {
     use BinaryOp::*;
     use Lane::*;
     Some(match (op, lane) {
         (And, _) => AND,
         (Or, _) => OR,
         (Xor, _) => XOR,
-        (Add, F32) => Row::both(
+        (Add, F32) => InstructionForms::both(
             VEX_Vaddps_ymm_ymm_ymmm256,
             EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (Add, F64) => Row::both(
+        (Add, F64) => InstructionForms::both(
             VEX_Vaddpd_ymm_ymm_ymmm256,
             EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (Sub, F32) => Row::both(
+        (Sub, F32) => InstructionForms::both(
             VEX_Vsubps_ymm_ymm_ymmm256,
             EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (Sub, F64) => Row::both(
+        (Sub, F64) => InstructionForms::both(
             VEX_Vsubpd_ymm_ymm_ymmm256,
             EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (Mul, F32) => Row::both(
+        (Mul, F32) => InstructionForms::both(
             VEX_Vmulps_ymm_ymm_ymmm256,
             EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (Mul, F64) => Row::both(
+        (Mul, F64) => InstructionForms::both(
             VEX_Vmulpd_ymm_ymm_ymmm256,
             EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (Div, F32) => Row::both(
+        (Div, F32) => InstructionForms::both(
             VEX_Vdivps_ymm_ymm_ymmm256,
             EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (Div, F64) => Row::both(
+        (Div, F64) => InstructionForms::both(
             VEX_Vdivpd_ymm_ymm_ymmm256,
             EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (Min, F32) => Row::both(
+        (Min, F32) => InstructionForms::both(
             VEX_Vminps_ymm_ymm_ymmm256,
             EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
         ),
-        (Min, F64) => Row::both(
+        (Min, F64) => InstructionForms::both(
             VEX_Vminpd_ymm_ymm_ymmm256,
             EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
         ),
-        (Max, F32) => Row::both(
+        (Max, F32) => InstructionForms::both(
             VEX_Vmaxps_ymm_ymm_ymmm256,
             EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
         ),
-        (Max, F64) => Row::both(
+        (Max, F64) => InstructionForms::both(
             VEX_Vmaxpd_ymm_ymm_ymmm256,
             EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
         ),
-        (Add, I8) => Row::both(VEX_Vpaddb_ymm_ymm_ymmm256, EVEX_Vpaddb_zmm_k1z_zmm_zmmm512),
-        (Add, I16) => Row::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512),
-        (Add, I32) => Row::both(
+        (Add, I8) => {
+            InstructionForms::both(VEX_Vpaddb_ymm_ymm_ymmm256, EVEX_Vpaddb_zmm_k1z_zmm_zmmm512)
+        }
+        (Add, I16) => {
+            InstructionForms::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512)
+        }
+        (Add, I32) => InstructionForms::both(
             VEX_Vpaddd_ymm_ymm_ymmm256,
             EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Add, I64) => Row::both(
+        (Add, I64) => InstructionForms::both(
             VEX_Vpaddq_ymm_ymm_ymmm256,
             EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Sub, I8) => Row::both(VEX_Vpsubb_ymm_ymm_ymmm256, EVEX_Vpsubb_zmm_k1z_zmm_zmmm512),
-        (Sub, I16) => Row::both(VEX_Vpsubw_ymm_ymm_ymmm256, EVEX_Vpsubw_zmm_k1z_zmm_zmmm512),
-        (Sub, I32) => Row::both(
+        (Sub, I8) => {
+            InstructionForms::both(VEX_Vpsubb_ymm_ymm_ymmm256, EVEX_Vpsubb_zmm_k1z_zmm_zmmm512)
+        }
+        (Sub, I16) => {
+            InstructionForms::both(VEX_Vpsubw_ymm_ymm_ymmm256, EVEX_Vpsubw_zmm_k1z_zmm_zmmm512)
+        }
+        (Sub, I32) => InstructionForms::both(
             VEX_Vpsubd_ymm_ymm_ymmm256,
             EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Sub, I64) => Row::both(
+        (Sub, I64) => InstructionForms::both(
             VEX_Vpsubq_ymm_ymm_ymmm256,
             EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Mul, I16) => Row::both(
+        (Mul, I16) => InstructionForms::both(
             VEX_Vpmullw_ymm_ymm_ymmm256,
             EVEX_Vpmullw_zmm_k1z_zmm_zmmm512,
         ),
-        (Mul, I32) => Row::both(
+        (Mul, I32) => InstructionForms::both(
             VEX_Vpmulld_ymm_ymm_ymmm256,
             EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32,
         ),
-        (MulHalves, I32) => Row::both(
+        (MulHalves, I32) => InstructionForms::both(
             VEX_Vpmaddwd_ymm_ymm_ymmm256,
             EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512,
         ),
-        (MulBytes, I32) => Row::both(
+        (MulBytes, I32) => InstructionForms::both(
             VEX_Vpmaddubsw_ymm_ymm_ymmm256,
             EVEX_Vpmaddubsw_zmm_k1z_zmm_zmmm512,
         ),
-        (AddHalves, I32) => Row::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512),
-        (Mul, I64) => Row::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
-        (Min, I8) => Row::both(
+        (AddHalves, I32) => {
+            InstructionForms::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512)
+        }
+        (Mul, I64) => InstructionForms::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
+        (Min, I8) => InstructionForms::both(
             VEX_Vpminsb_ymm_ymm_ymmm256,
             EVEX_Vpminsb_zmm_k1z_zmm_zmmm512,
         ),
-        (Min, I16) => Row::both(
+        (Min, I16) => InstructionForms::both(
             VEX_Vpminsw_ymm_ymm_ymmm256,
             EVEX_Vpminsw_zmm_k1z_zmm_zmmm512,
         ),
-        (Min, I32) => Row::both(
+        (Min, I32) => InstructionForms::both(
             VEX_Vpminsd_ymm_ymm_ymmm256,
             EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Min, I64) => Row::wide(EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64),
-        (Max, I8) => Row::both(
+        (Min, I64) => InstructionForms::wide(EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64),
+        (Max, I8) => InstructionForms::both(
             VEX_Vpmaxsb_ymm_ymm_ymmm256,
             EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512,
         ),
-        (Max, I16) => Row::both(
+        (Max, I16) => InstructionForms::both(
             VEX_Vpmaxsw_ymm_ymm_ymmm256,
             EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512,
         ),
-        (Max, I32) => Row::both(
+        (Max, I32) => InstructionForms::both(
             VEX_Vpmaxsd_ymm_ymm_ymmm256,
             EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Max, I64) => Row::wide(EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64),
-        (UMin, I8) => Row::both(
+        (Max, I64) => InstructionForms::wide(EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64),
+        (UMin, I8) => InstructionForms::both(
             VEX_Vpminub_ymm_ymm_ymmm256,
             EVEX_Vpminub_zmm_k1z_zmm_zmmm512,
         ),
-        (UMin, I16) => Row::both(
+        (UMin, I16) => InstructionForms::both(
             VEX_Vpminuw_ymm_ymm_ymmm256,
             EVEX_Vpminuw_zmm_k1z_zmm_zmmm512,
         ),
-        (UMin, I32) => Row::both(
+        (UMin, I32) => InstructionForms::both(
             VEX_Vpminud_ymm_ymm_ymmm256,
             EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32,
         ),
-        (UMin, I64) => Row::wide(EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64),
-        (UMax, I8) => Row::both(
+        (UMin, I64) => InstructionForms::wide(EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64),
+        (UMax, I8) => InstructionForms::both(
             VEX_Vpmaxub_ymm_ymm_ymmm256,
             EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512,
         ),
-        (UMax, I16) => Row::both(
+        (UMax, I16) => InstructionForms::both(
             VEX_Vpmaxuw_ymm_ymm_ymmm256,
             EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512,
         ),
-        (UMax, I32) => Row::both(
+        (UMax, I32) => InstructionForms::both(
             VEX_Vpmaxud_ymm_ymm_ymmm256,
             EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         ),
-        (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
-        (Shift(ShiftOp::Shl), I32) => Row::both(
+        (UMax, I64) => InstructionForms::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
+        (Shift(ShiftOp::Shl), I32) => InstructionForms::both(
             VEX_Vpsllvd_ymm_ymm_ymmm256,
             EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Shift(ShiftOp::Shl), I64) => Row::both(
+        (Shift(ShiftOp::Shl), I64) => InstructionForms::both(
             VEX_Vpsllvq_ymm_ymm_ymmm256,
             EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Shift(ShiftOp::Shr), I32) => Row::both(
+        (Shift(ShiftOp::Shr), I32) => InstructionForms::both(
             VEX_Vpsrlvd_ymm_ymm_ymmm256,
             EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Shift(ShiftOp::Shr), I64) => Row::both(
+        (Shift(ShiftOp::Shr), I64) => InstructionForms::both(
             VEX_Vpsrlvq_ymm_ymm_ymmm256,
             EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Shift(ShiftOp::Sra), I32) => Row::both(
+        (Shift(ShiftOp::Sra), I32) => InstructionForms::both(
             VEX_Vpsravd_ymm_ymm_ymmm256,
             EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Shift(ShiftOp::Sra), I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
+        (Shift(ShiftOp::Sra), I64) => InstructionForms::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
         (Shift(_), F32 | F64 | I8 | I16) => return None,
         (Mul, I8)
         | (MulHalves | MulBytes | AddHalves, _)
@@ -232,37 +242,38 @@ pub(super) fn scale(lane: Lane) -> Code {
 /// Any bitwise function of three operands, the first of which it overwrites.
 pub(super) const TERNARY: Code = EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
 
-pub(super) const AND: Row = Row::both(
+pub(super) const AND: InstructionForms = InstructionForms::both(
     VEX_Vpand_ymm_ymm_ymmm256,
     EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32,
 );
-pub(super) const OR: Row = Row::both(VEX_Vpor_ymm_ymm_ymmm256, EVEX_Vpord_zmm_k1z_zmm_zmmm512b32);
-pub(super) const XOR: Row = Row::both(
+pub(super) const OR: InstructionForms =
+    InstructionForms::both(VEX_Vpor_ymm_ymm_ymmm256, EVEX_Vpord_zmm_k1z_zmm_zmmm512b32);
+pub(super) const XOR: InstructionForms = InstructionForms::both(
     VEX_Vpxor_ymm_ymm_ymmm256,
     EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
 );
-pub(super) const MULTIPLY_LOW_HALVES: Row = Row::both(
+pub(super) const MULTIPLY_LOW_HALVES: InstructionForms = InstructionForms::both(
     VEX_Vpmuludq_ymm_ymm_ymmm256,
     EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
 );
-pub(super) const PACK_I32: Row = Row::both(
+pub(super) const PACK_I32: InstructionForms = InstructionForms::both(
     VEX_Vpackusdw_ymm_ymm_ymmm256,
     EVEX_Vpackusdw_zmm_k1z_zmm_zmmm512b32,
 );
-pub(super) const PACK_I16: Row = Row::both(
+pub(super) const PACK_I16: InstructionForms = InstructionForms::both(
     VEX_Vpackuswb_ymm_ymm_ymmm256,
     EVEX_Vpackuswb_zmm_k1z_zmm_zmmm512,
 );
-pub(super) const PERMUTE_I32: Row = Row::both(
+pub(super) const PERMUTE_I32: InstructionForms = InstructionForms::both(
     VEX_Vpermd_ymm_ymm_ymmm256,
     EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
 );
 /// Permutes bytes within each 16-byte block.
-pub(super) const PERMUTE_BYTES: Row = Row::both(
+pub(super) const PERMUTE_BYTES: InstructionForms = InstructionForms::both(
     VEX_Vpshufb_ymm_ymm_ymmm256,
     EVEX_Vpshufb_zmm_k1z_zmm_zmmm512,
 );
-pub(super) const PERMUTE_F32: Row = Row::both(
+pub(super) const PERMUTE_F32: InstructionForms = InstructionForms::both(
     VEX_Vpermps_ymm_ymm_ymmm256,
     EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32,
 );
@@ -277,7 +288,7 @@ pub(super) struct FmaForm {
 }
 
 /// The instruction for a fused multiply-add.
-pub(super) fn fma(form: FmaForm, lane: Lane) -> Row {
+pub(super) fn fma(form: FmaForm, lane: Lane) -> InstructionForms {
     let double = lane == Lane::F64;
     match (
         form.negate_product,
@@ -285,67 +296,67 @@ pub(super) fn fma(form: FmaForm, lane: Lane) -> Row {
         form.replaces_addend,
         double,
     ) {
-        (false, false, false, false) => Row::both(
+        (false, false, false, false) => InstructionForms::both(
             VEX_Vfmadd213ps_ymm_ymm_ymmm256,
             EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (false, false, false, true) => Row::both(
+        (false, false, false, true) => InstructionForms::both(
             VEX_Vfmadd213pd_ymm_ymm_ymmm256,
             EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (false, false, true, false) => Row::both(
+        (false, false, true, false) => InstructionForms::both(
             VEX_Vfmadd231ps_ymm_ymm_ymmm256,
             EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (false, false, true, true) => Row::both(
+        (false, false, true, true) => InstructionForms::both(
             VEX_Vfmadd231pd_ymm_ymm_ymmm256,
             EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (false, true, false, false) => Row::both(
+        (false, true, false, false) => InstructionForms::both(
             VEX_Vfmsub213ps_ymm_ymm_ymmm256,
             EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (false, true, false, true) => Row::both(
+        (false, true, false, true) => InstructionForms::both(
             VEX_Vfmsub213pd_ymm_ymm_ymmm256,
             EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (false, true, true, false) => Row::both(
+        (false, true, true, false) => InstructionForms::both(
             VEX_Vfmsub231ps_ymm_ymm_ymmm256,
             EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (false, true, true, true) => Row::both(
+        (false, true, true, true) => InstructionForms::both(
             VEX_Vfmsub231pd_ymm_ymm_ymmm256,
             EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (true, false, false, false) => Row::both(
+        (true, false, false, false) => InstructionForms::both(
             VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
             EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (true, false, false, true) => Row::both(
+        (true, false, false, true) => InstructionForms::both(
             VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
             EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (true, false, true, false) => Row::both(
+        (true, false, true, false) => InstructionForms::both(
             VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
             EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (true, false, true, true) => Row::both(
+        (true, false, true, true) => InstructionForms::both(
             VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
             EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (true, true, false, false) => Row::both(
+        (true, true, false, false) => InstructionForms::both(
             VEX_Vfnmsub213ps_ymm_ymm_ymmm256,
             EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (true, true, false, true) => Row::both(
+        (true, true, false, true) => InstructionForms::both(
             VEX_Vfnmsub213pd_ymm_ymm_ymmm256,
             EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
-        (true, true, true, false) => Row::both(
+        (true, true, true, false) => InstructionForms::both(
             VEX_Vfnmsub231ps_ymm_ymm_ymmm256,
             EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
         ),
-        (true, true, true, true) => Row::both(
+        (true, true, true, true) => InstructionForms::both(
             VEX_Vfnmsub231pd_ymm_ymm_ymmm256,
             EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
         ),
@@ -353,21 +364,23 @@ pub(super) fn fma(form: FmaForm, lane: Lane) -> Row {
 }
 
 /// The square root.
-pub(super) fn sqrt(lane: Lane) -> Row {
+pub(super) fn sqrt(lane: Lane) -> InstructionForms {
     match lane {
-        Lane::F64 => Row::both(VEX_Vsqrtpd_ymm_ymmm256, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er),
-        _ => Row::both(VEX_Vsqrtps_ymm_ymmm256, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er),
+        Lane::F64 => {
+            InstructionForms::both(VEX_Vsqrtpd_ymm_ymmm256, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er)
+        }
+        _ => InstructionForms::both(VEX_Vsqrtps_ymm_ymmm256, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er),
     }
 }
 
 /// Rounding to an integer; the immediate is the mode.
-pub(super) fn round(lane: Lane) -> Row {
+pub(super) fn round(lane: Lane) -> InstructionForms {
     match lane {
-        Lane::F64 => Row::both(
+        Lane::F64 => InstructionForms::both(
             VEX_Vroundpd_ymm_ymmm256_imm8,
             EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae,
         ),
-        _ => Row::both(
+        _ => InstructionForms::both(
             VEX_Vroundps_ymm_ymmm256_imm8,
             EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
         ),
@@ -375,93 +388,113 @@ pub(super) fn round(lane: Lane) -> Row {
 }
 
 /// A shift by a constant; `None` for bytes, which x86 cannot shift.
-pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
+pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<InstructionForms> {
     use ShiftOp::*;
     Some(match (op, lane.bits()) {
-        (Shl, 16) => Row::both(VEX_Vpsllw_ymm_ymm_imm8, EVEX_Vpsllw_zmm_k1z_zmmm512_imm8),
-        (Shl, 32) => Row::both(VEX_Vpslld_ymm_ymm_imm8, EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8),
-        (Shl, 64) => Row::both(VEX_Vpsllq_ymm_ymm_imm8, EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8),
-        (Shr, 16) => Row::both(VEX_Vpsrlw_ymm_ymm_imm8, EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8),
-        (Shr, 32) => Row::both(VEX_Vpsrld_ymm_ymm_imm8, EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8),
-        (Shr, 64) => Row::both(VEX_Vpsrlq_ymm_ymm_imm8, EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8),
-        (Sra, 16) => Row::both(VEX_Vpsraw_ymm_ymm_imm8, EVEX_Vpsraw_zmm_k1z_zmmm512_imm8),
-        (Sra, 32) => Row::both(VEX_Vpsrad_ymm_ymm_imm8, EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8),
-        (Sra, 64) => Row::wide(EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8),
+        (Shl, 16) => {
+            InstructionForms::both(VEX_Vpsllw_ymm_ymm_imm8, EVEX_Vpsllw_zmm_k1z_zmmm512_imm8)
+        }
+        (Shl, 32) => {
+            InstructionForms::both(VEX_Vpslld_ymm_ymm_imm8, EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8)
+        }
+        (Shl, 64) => {
+            InstructionForms::both(VEX_Vpsllq_ymm_ymm_imm8, EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8)
+        }
+        (Shr, 16) => {
+            InstructionForms::both(VEX_Vpsrlw_ymm_ymm_imm8, EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8)
+        }
+        (Shr, 32) => {
+            InstructionForms::both(VEX_Vpsrld_ymm_ymm_imm8, EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8)
+        }
+        (Shr, 64) => {
+            InstructionForms::both(VEX_Vpsrlq_ymm_ymm_imm8, EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8)
+        }
+        (Sra, 16) => {
+            InstructionForms::both(VEX_Vpsraw_ymm_ymm_imm8, EVEX_Vpsraw_zmm_k1z_zmmm512_imm8)
+        }
+        (Sra, 32) => {
+            InstructionForms::both(VEX_Vpsrad_ymm_ymm_imm8, EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8)
+        }
+        (Sra, 64) => InstructionForms::wide(EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8),
         _ => return None,
     })
 }
 
 /// Returns the conversion if it is one instruction between the low parts of registers; `None` otherwise.
-pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
+pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<InstructionForms> {
     use ConvertOp::*;
     use Lane::*;
     Some(match (op, from, to) {
-        (HalfToF32, ..) => Row::both(
+        (HalfToF32, ..) => InstructionForms::both(
             VEX_Vcvtph2ps_ymm_xmmm128,
             EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae,
         ),
-        (Float, _, F64) => Row::both(
+        (Float, _, F64) => InstructionForms::both(
             VEX_Vcvtps2pd_ymm_xmmm128,
             EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
         ),
-        (Float, ..) => Row::both(
+        (Float, ..) => InstructionForms::both(
             VEX_Vcvtpd2ps_xmm_ymmm256,
             EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
         ),
-        (IntToFloat, _, F64) => Row::both(
+        (IntToFloat, _, F64) => InstructionForms::both(
             VEX_Vcvtdq2pd_ymm_xmmm128,
             EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
         ),
-        (IntToFloat, ..) => Row::both(
+        (IntToFloat, ..) => InstructionForms::both(
             VEX_Vcvtdq2ps_ymm_ymmm256,
             EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
         ),
-        (FloatToInt, F64, _) => Row::both(
+        (FloatToInt, F64, _) => InstructionForms::both(
             VEX_Vcvttpd2dq_xmm_ymmm256,
             EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
         ),
-        (FloatToInt, ..) => Row::both(
+        (FloatToInt, ..) => InstructionForms::both(
             VEX_Vcvttps2dq_ymm_ymmm256,
             EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae,
         ),
         (SignExtend, I8, I16) => {
-            Row::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256)
         }
         (SignExtend, I8, I32) => {
-            Row::both(VEX_Vpmovsxbd_ymm_xmmm64, EVEX_Vpmovsxbd_zmm_k1z_xmmm128)
+            InstructionForms::both(VEX_Vpmovsxbd_ymm_xmmm64, EVEX_Vpmovsxbd_zmm_k1z_xmmm128)
         }
-        (SignExtend, I8, I64) => Row::both(VEX_Vpmovsxbq_ymm_xmmm32, EVEX_Vpmovsxbq_zmm_k1z_xmmm64),
+        (SignExtend, I8, I64) => {
+            InstructionForms::both(VEX_Vpmovsxbq_ymm_xmmm32, EVEX_Vpmovsxbq_zmm_k1z_xmmm64)
+        }
         (SignExtend, I16, I32) => {
-            Row::both(VEX_Vpmovsxwd_ymm_xmmm128, EVEX_Vpmovsxwd_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovsxwd_ymm_xmmm128, EVEX_Vpmovsxwd_zmm_k1z_ymmm256)
         }
         (SignExtend, I16, I64) => {
-            Row::both(VEX_Vpmovsxwq_ymm_xmmm64, EVEX_Vpmovsxwq_zmm_k1z_xmmm128)
+            InstructionForms::both(VEX_Vpmovsxwq_ymm_xmmm64, EVEX_Vpmovsxwq_zmm_k1z_xmmm128)
         }
         (SignExtend, I32, I64) => {
-            Row::both(VEX_Vpmovsxdq_ymm_xmmm128, EVEX_Vpmovsxdq_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovsxdq_ymm_xmmm128, EVEX_Vpmovsxdq_zmm_k1z_ymmm256)
         }
         (ZeroExtend, I8, I16) => {
-            Row::both(VEX_Vpmovzxbw_ymm_xmmm128, EVEX_Vpmovzxbw_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovzxbw_ymm_xmmm128, EVEX_Vpmovzxbw_zmm_k1z_ymmm256)
         }
         (ZeroExtend, I8, I32) => {
-            Row::both(VEX_Vpmovzxbd_ymm_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128)
+            InstructionForms::both(VEX_Vpmovzxbd_ymm_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128)
         }
-        (ZeroExtend, I8, I64) => Row::both(VEX_Vpmovzxbq_ymm_xmmm32, EVEX_Vpmovzxbq_zmm_k1z_xmmm64),
+        (ZeroExtend, I8, I64) => {
+            InstructionForms::both(VEX_Vpmovzxbq_ymm_xmmm32, EVEX_Vpmovzxbq_zmm_k1z_xmmm64)
+        }
         (ZeroExtend, I16, I32) => {
-            Row::both(VEX_Vpmovzxwd_ymm_xmmm128, EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovzxwd_ymm_xmmm128, EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
         }
         (ZeroExtend, I16, I64) => {
-            Row::both(VEX_Vpmovzxwq_ymm_xmmm64, EVEX_Vpmovzxwq_zmm_k1z_xmmm128)
+            InstructionForms::both(VEX_Vpmovzxwq_ymm_xmmm64, EVEX_Vpmovzxwq_zmm_k1z_xmmm128)
         }
         (ZeroExtend, I32, I64) => {
-            Row::both(VEX_Vpmovzxdq_ymm_xmmm128, EVEX_Vpmovzxdq_zmm_k1z_ymmm256)
+            InstructionForms::both(VEX_Vpmovzxdq_ymm_xmmm128, EVEX_Vpmovzxdq_zmm_k1z_ymmm256)
         }
-        (Truncate, I16, I8) => Row::wide(EVEX_Vpmovwb_ymmm256_k1z_zmm),
-        (Truncate, I32, I8) => Row::wide(EVEX_Vpmovdb_xmmm128_k1z_zmm),
-        (Truncate, I64, I8) => Row::wide(EVEX_Vpmovqb_xmmm64_k1z_zmm),
-        (Truncate, I32, I16) => Row::wide(EVEX_Vpmovdw_ymmm256_k1z_zmm),
-        (Truncate, I64, I16) => Row::wide(EVEX_Vpmovqw_xmmm128_k1z_zmm),
-        (Truncate, I64, I32) => Row::wide(EVEX_Vpmovqd_ymmm256_k1z_zmm),
+        (Truncate, I16, I8) => InstructionForms::wide(EVEX_Vpmovwb_ymmm256_k1z_zmm),
+        (Truncate, I32, I8) => InstructionForms::wide(EVEX_Vpmovdb_xmmm128_k1z_zmm),
+        (Truncate, I64, I8) => InstructionForms::wide(EVEX_Vpmovqb_xmmm64_k1z_zmm),
+        (Truncate, I32, I16) => InstructionForms::wide(EVEX_Vpmovdw_ymmm256_k1z_zmm),
+        (Truncate, I64, I16) => InstructionForms::wide(EVEX_Vpmovqw_xmmm128_k1z_zmm),
+        (Truncate, I64, I32) => InstructionForms::wide(EVEX_Vpmovqd_ymmm256_k1z_zmm),
         (Bits | F32ToHalf | SignExtend | ZeroExtend | Truncate, ..) => return None,
     })
 }

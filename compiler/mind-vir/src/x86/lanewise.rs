@@ -17,7 +17,7 @@ use super::view::View;
 /// registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanewise {
-    pub kind: Kind,
+    pub kind: LanewiseOp,
     pub lane: Lane,
     pub lanes: u32,
     pub has_count: bool,
@@ -26,7 +26,7 @@ pub(super) struct Lanewise {
 
 /// The operation on each lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum LanewiseOp {
     /// Loads consecutive elements. Operands: result, pointer.
     Load,
     /// Stores consecutive elements. Operands: vector, pointer.
@@ -51,22 +51,22 @@ impl Lanewise {
     /// Returns the number of operands before the count.
     fn inputs(&self) -> usize {
         match self.kind {
-            Kind::Load | Kind::Store => 2,
-            Kind::LoadStrided | Kind::Gather | Kind::Divide { .. } => 3,
+            LanewiseOp::Load | LanewiseOp::Store => 2,
+            LanewiseOp::LoadStrided | LanewiseOp::Gather | LanewiseOp::Divide { .. } => 3,
         }
     }
 
     /// Returns the registers that the loop clobbers.
     pub fn clobbers(&self) -> PRegSet {
         match self.kind {
-            Kind::Divide { .. } => PRegSet::empty().with(RAX).with(RDX),
+            LanewiseOp::Divide { .. } => PRegSet::empty().with(RAX).with(RDX),
             _ => PRegSet::empty(),
         }
     }
 
     /// Whether the loop may set the status.
     pub fn sets_status(&self) -> bool {
-        matches!(self.kind, Kind::Divide { .. })
+        matches!(self.kind, LanewiseOp::Divide { .. })
     }
 
     /// Encodes the loop. `frame` is the distance from the stack pointer to its part of the frame.
@@ -140,14 +140,14 @@ impl Body<'_, '_> {
     /// Stores operands, and zeros for the result, to the frame.
     fn prepare(&mut self) -> Result<(), IcedError> {
         match self.node.kind {
-            Kind::Store => return self.save(0, FIRST),
-            Kind::Load => {}
-            Kind::Gather => self.save(2, FIRST)?,
-            Kind::Divide { .. } => {
+            LanewiseOp::Store => return self.save(0, FIRST),
+            LanewiseOp::Load => {}
+            LanewiseOp::Gather => self.save(2, FIRST)?,
+            LanewiseOp::Divide { .. } => {
                 self.save(1, FIRST)?;
                 self.save(2, SECOND)?;
             }
-            Kind::LoadStrided => {
+            LanewiseOp::LoadStrided => {
                 let (walk, start) = (self.temporary(1), self.gpr(1));
                 self.put(Instruction::with2(Code::Mov_r64_rm64, walk, start))?;
             }
@@ -236,27 +236,27 @@ impl Body<'_, '_> {
             MemoryOperand::with_base_index_scale(base, index, lane.bytes())
         };
         match self.node.kind {
-            Kind::Load => {
+            LanewiseOp::Load => {
                 let from = memory(self.gpr(1), self.counter);
                 self.copy(from, self.lane_slot(RESULT, lane))
             }
-            Kind::Store => {
+            LanewiseOp::Store => {
                 let to = memory(self.gpr(1), self.counter);
                 self.copy(self.lane_slot(FIRST, lane), to)
             }
-            Kind::LoadStrided => {
+            LanewiseOp::LoadStrided => {
                 let (walk, stride) = (self.temporary(1), self.gpr(2));
                 let from = MemoryOperand::with_base(walk);
                 self.copy(from, self.lane_slot(RESULT, lane))?;
                 self.put(Instruction::with2(Code::Add_r64_rm64, walk, stride))
             }
-            Kind::Gather => {
+            LanewiseOp::Gather => {
                 let place = self.temporary(0);
                 self.load(place, self.lane_slot(FIRST, Lane::I32), Lane::I32, true)?;
                 let from = memory(self.gpr(1), place);
                 self.copy(from, self.lane_slot(RESULT, lane))
             }
-            Kind::Divide { is_signed } => self.divide(is_signed),
+            LanewiseOp::Divide { is_signed } => self.divide(is_signed),
         }
     }
 
@@ -327,7 +327,7 @@ impl Body<'_, '_> {
 
     /// Loads the result from the frame.
     fn complete(&mut self) -> Result<(), IcedError> {
-        if self.node.kind == Kind::Store {
+        if self.node.kind == LanewiseOp::Store {
             return Ok(());
         }
         let (load, _) = codes::moves(self.node.encoding.vector_bytes(), self.node.encoding);

@@ -104,11 +104,11 @@ impl TileProduct {
             lhs: bank(sums, left),
             rhs: bank(sums + left, right),
         };
-        let behind = if whole > 0 { sums + left + right } else { sums };
+        let after_sums = if whole > 0 { sums + left + right } else { sums };
         let last = Step {
             words: rest,
-            lhs: bank(behind, left),
-            rhs: bank(behind + left, right),
+            lhs: bank(after_sums, left),
+            rhs: bank(after_sums + left, right),
         };
         [first, last]
     }

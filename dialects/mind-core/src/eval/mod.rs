@@ -25,4 +25,5 @@ pub mod reduce;
 pub mod resize;
 pub(crate) mod select;
 pub mod sliding;
+pub mod solve;
 pub mod strided;

@@ -33,13 +33,14 @@ pub mod runtime_shape;
 pub mod sample;
 pub mod scatter;
 pub mod shape;
+pub mod solve;
 pub mod sort;
 pub mod window;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 35] = [
+const FAMILIES: [&[&OpDef]; 36] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -69,6 +70,7 @@ const FAMILIES: [&[&OpDef]; 35] = [
     contract::OPS,
     dot_general::OPS,
     block_matmul::OPS,
+    solve::OPS,
     conv::OPS,
     convolution::OPS,
     sample::OPS,

@@ -27,4 +27,5 @@ mod places;
 mod quantize;
 mod reduce;
 mod runtime_shape;
+mod solve;
 mod window;

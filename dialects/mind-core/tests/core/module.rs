@@ -80,7 +80,7 @@ pub fn examples() -> Vec<Example> {
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
         convolution::*, cumulative::*, data::*, dot_general::*, dynamic::*, extents::*, gather::*,
         index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, runtime_shape::*,
-        sample::*, scatter::*, shape::*, sort::*, window::*,
+        sample::*, scatter::*, shape::*, solve::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -207,6 +207,18 @@ pub fn examples() -> Vec<Example> {
             &["i8[2, 64]", "f32[2, 2]", "u8[3, 68]"],
             BlockMatMul::attrs(Some(QuantFormat::Q8_0)),
             "f32[2, 3]",
+        ),
+        row(
+            Cholesky::DEF,
+            &["f32[2, 3, 3]"],
+            Cholesky::attrs(true),
+            "f32[2, 3, 3]",
+        ),
+        row(
+            TriangularSolve::DEF,
+            &["f32[2, 3, 3]", "f32[2, 3, 4]"],
+            TriangularSolve::attrs(true, true, false, false),
+            "f32[2, 3, 4]",
         ),
         row(
             Quantize::DEF,

@@ -7,7 +7,8 @@ use super::rule::{declared, rank, typed};
 use super::sample::grid;
 use crate::call::Call;
 
-/// Multiplies the last two dimensions.
+/// Multiplies the last two dimensions. The product rounds to a single, as that of coremltools does: 1.4 times 5 is 7,
+/// though the single 1.4 is less than 1.4.
 pub(crate) fn upsample(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=usize::MAX)?;
     let factors = ["scale_factor_height", "scale_factor_width"].map(|name| {
@@ -15,7 +16,7 @@ pub(crate) fn upsample(call: &Call<'_>) -> InferManyResult {
         call.float(name).or(integer).unwrap_or(1.0)
     });
     spatial(call, |at, extent| {
-        Some((extent as f64 * factors[at]).floor() as i64)
+        Some((extent as f32 * factors[at] as f32).floor() as i64)
     })
 }
 

@@ -23,7 +23,7 @@ pub enum CostClass {
     Normalisation(u64),
     /// Multiply-add chains.
     Contraction(Inner),
-    /// Multiply-add chains along dimensions that the op lists. Never in a kernel with other ops.
+    /// Multiply-add chains along dimensions that the op lists, or along those of square matrices. Never in a kernel with other ops.
     Product,
     /// Quantisation or dequantisation: this number of simple scalar functions per element. Operand 1 holds the scales.
     Scaled(u64),

@@ -100,6 +100,8 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.matmul", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot_general", CostClass::Product),
+    ("core.cholesky", CostClass::Product),
+    ("core.triangular_solve", CostClass::Product),
     ("core.quantize", CostClass::Scaled(4)),
     ("core.dequantize", CostClass::Scaled(2)),
     ("core.conv", CostClass::Convolution),

@@ -123,11 +123,16 @@ impl CostModel {
     }
 
     /// Returns the work of a `dot_general`. Its contracted extent K is derived from element counts: without batches,
-    /// |lhs| · |rhs| = K² · |result|.
+    /// |lhs| · |rhs| = K² · |result|. A factorization multiplies the rows of its one operand.
     fn product(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
-        let operands = operands.iter().map(|&ty| u128::from(self.count(ty)));
+        let counts = operands.iter().map(|&ty| u128::from(self.count(ty)));
+        let all = counts.fold(1, u128::saturating_mul);
+        let all = match operands.len() {
+            1 => all.saturating_mul(all),
+            _ => all,
+        };
         let elements = u128::from(self.count(result));
-        let both = operands.fold(1, u128::saturating_mul) / elements.max(1);
+        let both = all / elements.max(1);
         let length = u64::try_from(both.isqrt()).unwrap_or(u64::MAX);
         let wide = if result.dtype == DType::F64 { 4 } else { 2 };
         let flops = self.count(result).saturating_mul(length);

@@ -1,4 +1,4 @@
-//! Integers of every size, imported, against their own evaluation.
+//! Integers of every width, imported and compared with MIL's own evaluation.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
@@ -6,7 +6,7 @@ use mind_ir::tensor::Tensor;
 
 use crate::module::{imported, read};
 
-/// Integers of both signs, small, on both sides of 2^24, and at the ends.
+/// Integers of both signs: small ones, ones on both sides of 2^24, and the extremes.
 const NUMBERS: [i32; 9] = [
     0,
     1,

@@ -1,4 +1,4 @@
-//! Imported programs compute what MIL's own evaluation does.
+//! Imported programs compute the same as MIL's own evaluation.
 
 mod integers;
 mod module;

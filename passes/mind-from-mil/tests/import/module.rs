@@ -22,7 +22,7 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     ]))
 });
 
-/// The program of a text.
+/// Returns the program of a text.
 #[track_caller]
 pub fn read(text: &str) -> Graph {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Graph {
     g
 }
 
-/// The program imported, or the messages of why not. The module verifies.
+/// Returns the imported and verified module of a program, or the error messages.
 #[track_caller]
 pub fn imported(g: &Graph) -> Result<Graph, Vec<String>> {
     let mut own = g.clone();
@@ -46,14 +46,14 @@ pub fn imported(g: &Graph) -> Result<Graph, Vec<String>> {
     Ok(own)
 }
 
-/// Core text of a module.
+/// Returns the Core text of a module.
 pub fn text(g: &Graph) -> String {
     FORMATS
         .print(Format::Core, g)
         .unwrap_or_else(|found| panic!("{:?}", found.first_error().map(|own| &own.message)))
 }
 
-/// The elements that cases prescribe, for the inputs of a module.
+/// Returns the elements that the cases prescribe for the inputs of a module.
 pub fn arrays(g: &Graph) -> Arrays {
     let array = |input: mind_interp::InputSpec<'_>| {
         let shape = input.ty.static_shape().expect("static shapes").into_iter();
@@ -64,7 +64,7 @@ pub fn arrays(g: &Graph) -> Arrays {
     inputs(g).into_iter().map(array).collect()
 }
 
-/// What a module computes, its states as inputs.
+/// Returns the results of a module, with its states given as inputs.
 #[track_caller]
 pub fn results(g: &Graph) -> Vec<Tensor> {
     let mut g = g.clone();

@@ -1,4 +1,4 @@
-//! Every op, imported, against its own evaluation.
+//! Every op, imported and compared with its own evaluation.
 
 use mind_ir::tensor::Tensor;
 use mind_mil::call::floats;
@@ -7,11 +7,11 @@ use mind_testgen::mil::programs;
 
 use crate::module::{imported, read, results, text};
 
-/// How far an imported program may be from its evaluation, relatively and absolutely: sums in another order,
-/// and in `fp16` a bias that is rounded on its own.
+/// Relative and absolute tolerance, because sums are taken in another order, and in `fp16` a bias is rounded
+/// separately.
 const ERROR: [(&str, f64); 2] = [("fp32", 1e-6), ("fp16", 2e-3)];
 
-/// The largest distance between two results, relatively and absolutely.
+/// Returns the largest difference of two results, relatively and absolutely.
 #[track_caller]
 fn distance(expected: &Tensor, found: &Tensor) -> f64 {
     assert_eq!(expected.shape(), found.shape());
@@ -59,7 +59,7 @@ fn imported_programs_compute_what_mil_does() {
     }
 }
 
-/// Ops that are gone before the import: states become values.
+/// Ops that are removed before the import, because states become values.
 const THREADED: [&str; 2] = ["read_state", "write_state"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ops without an evaluation of their own, against numbers found by hand.
+//! Ops without an evaluation of their own, compared with numbers computed by hand.
 
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::tensor::Tensor;
@@ -6,7 +6,7 @@ use mind_mil::call::floats;
 
 use crate::module::{imported, read, text};
 
-/// What a program of `opset` computes, imported; `x` holds 0, 1, 2 and so on, other inputs are given.
+/// Returns the results of an imported program of `opset`; `x` holds 0, 1, 2 and so on, other inputs are given.
 #[track_caller]
 fn computed(
     opset: &str,
@@ -39,7 +39,7 @@ fn near(found: &[f64], expected: &[f64]) {
     assert!(is_near, "{found:?} is not {expected:?}");
 }
 
-/// `affine` of a 3 by 3 image to the same size, under a matrix of a run.
+/// Returns `affine` of a 3 by 3 image to the same size, with a data-dependent matrix.
 fn affine(matrix: [f32; 6], corners: bool, mode: &str) -> Vec<f64> {
     let statements = format!(
         "tensor<fp32, [1, 1, 3, 3]> y = affine(align_corners = bool({corners}), \
@@ -74,12 +74,12 @@ fn a_matrix_maps_the_coordinates_of_an_image() {
         let found = affine(mirror, corners, "normalized_minus_one_to_one");
         near(&found, &mirrored);
     }
-    // A column to the right, from outside the last one.
+    // One column to the right, which reads outside of the last one.
     let found = affine([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], true, "unnormalized");
     assert_eq!(found, [1.0, 2.0, -1.0, 4.0, 5.0, -1.0, 7.0, 8.0, -1.0]);
 }
 
-/// `crop_resize` of a 4 by 4 image to `[rows, columns]`.
+/// Returns `crop_resize` of a 4 by 4 image to `[rows, columns]`.
 fn cropped(boxes: &str, size: [usize; 2], more: &str) -> Vec<f64> {
     let [rows, columns] = size;
     let statements = format!(
@@ -102,18 +102,18 @@ fn regions_are_sampled_from_end_to_end() {
     let normalized = format!("normalized_coordinates = bool(true), {corners}");
     assert_eq!(cropped("[[0, 0, 1, 1]]", [4, 4], &normalized), whole);
     assert_eq!(cropped("[[0, 0, 3, 3]]", [4, 4], corners), whole);
-    // The middle, height first and width first, then as a centre with extents.
+    // The middle, with height first, with width first, and as a centre with extents.
     let middle = [4.0, 5.0, 8.0, 9.0];
     assert_eq!(cropped("[[1, 0, 2, 1]]", [2, 2], corners), middle);
     let wide = format!("box_coordinate_mode = string(\"CORNERS_WIDTH_FIRST\"), {corners}");
     assert_eq!(cropped("[[0, 1, 1, 2]]", [2, 2], &wide), middle);
     let centred = format!("box_coordinate_mode = string(\"CENTER_SIZE_HEIGHT_FIRST\"), {corners}");
     assert_eq!(cropped("[[1.5, 0.5, 1, 1]]", [2, 2], &centred), middle);
-    // One sample is in the middle, and what lies outside is the value that pads.
+    // A single sample is in the middle, and positions outside have the padding value.
     assert_eq!(cropped("[[0, 0, 3, 3]]", [1, 1], corners), [7.5]);
     let padded = format!("pad_value = fp32(0x1p+3), {corners}");
     assert_eq!(cropped("[[0, 3, 0, 4]]", [1, 2], &padded), [3.0, 8.0]);
-    // As `resize_bilinear` of the box.
+    // The same samples as `resize_bilinear` of the box.
     let halves = "sampling_mode = string(\"UNALIGN_CORNERS\")";
     assert_eq!(
         cropped("[[0, 0, 3, 3]]", [2, 2], halves),

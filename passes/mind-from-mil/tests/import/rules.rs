@@ -1,4 +1,4 @@
-//! What the import does and refuses on purpose.
+//! Deliberate choices and rejections of the import.
 
 use crate::module::{imported, read, text};
 

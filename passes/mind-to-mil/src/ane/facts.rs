@@ -1,4 +1,4 @@
-//! Whether an op keeps a limit.
+//! Checks ops against limits.
 
 use mind_ir::builtin::Yield;
 use mind_ir::graph::Graph;
@@ -11,7 +11,7 @@ use mind_mil::structure::{Input, constant_of};
 
 use super::rows::{Limit, is_reported};
 
-/// What of the op breaks the limit; `None` if it keeps it.
+/// Returns the property of the op that violates the limit; `None` if it satisfies it.
 pub(super) fn broken(
     limit: Limit,
     g: &Graph,
@@ -130,7 +130,7 @@ pub(super) fn broken(
     }
 }
 
-/// What an op reads and gives, constants of one element and lists of parameters aside.
+/// Returns the operands and results of an op, except constant operands.
 fn tensors(g: &Graph, op: OpId) -> Vec<ValueId> {
     let read = g
         .operands(op)
@@ -140,8 +140,8 @@ fn tensors(g: &Graph, op: OpId) -> Vec<ValueId> {
     read.chain(g.results(op)).collect()
 }
 
-/// The tensors whose element types count: none of a cast at the edge of the program, which need not run on the
-/// engine, and of what gives indices beside values the values.
+/// Returns the tensors whose element types count. A cast at the edge of the program has none, because it need not run
+/// on the engine; indices that `topk` returns are left out.
 fn converted(g: &Graph, op: OpId, row: &MilOp) -> Vec<ValueId> {
     let mut all = tensors(g, op);
     match row.name {
@@ -154,7 +154,7 @@ fn converted(g: &Graph, op: OpId, row: &MilOp) -> Vec<ValueId> {
     all
 }
 
-/// Whether an op reads inputs of the program alone, or only outputs of it read what it gives.
+/// Returns whether an op reads only inputs of the program, or its results are only outputs of the program.
 fn at_edge(g: &Graph, op: OpId) -> bool {
     let is_input = |value: ValueId| g.defining_op(value).is_none_or(|own| g.is::<Input>(own));
     let mut read = tensors(g, op)

@@ -1,7 +1,7 @@
-//! What of a program runs on the neural engine, as far as its constraints are known.
+//! Estimates which ops of a program run on the neural engine, as far as its constraints are known.
 //!
-//! Every constraint is a row of [`CONSTRAINTS`]; [`report`] names the row that decides for each op. None of
-//! the rows can be checked without the hardware, so the report says where each one comes from.
+//! Every constraint is a row of [`CONSTRAINTS`]; [`report`] names the deciding row for each op. The rows cannot be
+//! checked without the hardware, so the report states the source of each.
 
 mod facts;
 mod range;

@@ -1,4 +1,4 @@
-//! How large sums of products may get.
+//! Bounds on the sums of products.
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
@@ -8,11 +8,11 @@ use mind_mil::call::{Call, floats};
 use mind_mil::ops;
 use mind_mil::structure::constant_of;
 
-/// How far back a bound is looked for.
+/// Maximum length of the use-def chain for a bound.
 const DEPTH: usize = 8;
 
-/// What of a product with a constant weight reaches `most`; `None` if nothing does, or where the weight comes
-/// at run time.
+/// Returns the description of a product with a constant weight whose sums may reach `most`; `None` if they stay below,
+/// or if the weight is not constant.
 pub(super) fn partial_sum(most: f64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
     let name = match row.name {
         "matmul" => "y",
@@ -37,7 +37,7 @@ fn magnitude(tensor: &Tensor) -> f64 {
     floats(tensor).into_iter().map(f64::abs).fold(0.0, f64::max)
 }
 
-/// The largest sum of magnitudes that one element of a product adds up: of a row of the weight, or of a column of
+/// Returns the largest sum of weight magnitudes for one element of a product: of a row of the weight, or of a column of
 /// its last two dimensions.
 fn largest_sum(weight: &Tensor, columns: bool) -> f64 {
     let elements = floats(weight);
@@ -64,7 +64,7 @@ fn largest_sum(weight: &Tensor, columns: bool) -> f64 {
     sums.fold(0.0, f64::max)
 }
 
-/// The largest magnitude that a value can have, where the ops that made it tell.
+/// Returns an upper bound on the magnitude of a value, derived from the ops that made it.
 fn bound(g: &Graph, value: ValueId, depth: usize) -> Option<f64> {
     if let Some(constant) = constant_of(g, value) {
         return Some(magnitude(&constant.tensor(g)?));

@@ -1,4 +1,4 @@
-//! The report.
+//! Report of the ops that run on the neural engine.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::facts::broken;
 use super::rows::{CONSTRAINTS, Constraint, Limit, SMALL_ISLAND, Verdict};
 
-/// What is known of one op.
+/// The verdict for one op.
 #[derive(Debug)]
 pub struct Finding {
     /// The name of its first result; empty for an op without results.
@@ -20,22 +20,23 @@ pub struct Finding {
     pub op: &'static str,
     /// Whether it runs on the engine.
     pub verdict: Verdict,
-    /// The row that decides, and what of the op breaks it.
+    /// The deciding row, and the property of the op that violates it.
     pub row: Option<(&'static Constraint, String)>,
 }
 
-/// What of a program runs on the engine.
+/// The verdicts for all ops of a program.
 #[derive(Debug)]
 pub struct Report {
-    /// The ops in order; constants aside.
+    /// The ops in order, without constants.
     pub findings: Vec<Finding>,
-    /// Runs of ops that stay on the engine.
+    /// The number of runs of consecutive ops on the engine.
     pub islands: usize,
-    /// Changes from the engine to elsewhere and back.
+    /// The number of transitions between the engine and other processors.
     pub transfers: usize,
 }
 
-/// Holds each op of a verified program to every constraint; the worst verdict counts, the first row of it.
+/// Checks each op of a verified program against every constraint. The worst verdict counts; if several rows give it,
+/// the first one is reported.
 pub fn report(g: &Graph) -> Report {
     let mut findings = Vec::new();
     for op in g.walk() {
@@ -84,7 +85,7 @@ pub fn report(g: &Graph) -> Report {
     }
 }
 
-/// Marks eligible ops that too few others stand beside, in a program of which something runs elsewhere.
+/// Marks eligible ops in islands that are too short, if other ops of the program run elsewhere.
 fn mark_islands(findings: &mut [Finding]) {
     let Limit::Island(least) = SMALL_ISLAND.limit else {
         return;
@@ -118,7 +119,7 @@ impl Report {
             .count()
     }
 
-    /// The report as text.
+    /// Returns the report as text.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for finding in &self.findings {
@@ -153,7 +154,7 @@ impl Report {
         out
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         let ops: Vec<_> = self
             .findings

@@ -1,23 +1,23 @@
-//! The constraints, as data.
+//! The table of constraints.
 
 /// Whether an op runs on the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
-    /// It does.
+    /// It runs on the engine.
     Yes,
-    /// Reports from devices disagree, or there are none.
+    /// Reports from devices contradict each other or are missing.
     Unknown,
-    /// It does, but slowly, on some chips only, or with results that may differ.
+    /// It runs, but slowly, only on some chips, or with results that may differ.
     Risk,
-    /// It does not.
+    /// It does not run on the engine.
     No,
 }
 
 impl Verdict {
-    /// Every verdict, best first.
+    /// All verdicts, best first.
     pub const ALL: [Verdict; 4] = [Verdict::Yes, Verdict::Unknown, Verdict::Risk, Verdict::No];
 
-    /// The word in the report.
+    /// Returns the name of the verdict in the report.
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::Yes => "yes",
@@ -28,74 +28,74 @@ impl Verdict {
     }
 }
 
-/// What a row asks of an op.
+/// The limit of a constraint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
-    /// Some row names it.
+    /// The op occurs in one of the tables of reports.
     Reported,
-    /// It is none of these.
+    /// The op is not one of these.
     NotOneOf(&'static [&'static str]),
-    /// Argument `arg` of op `op` is written out, not left to its default.
+    /// Argument `arg` of op `op` is given explicitly.
     Written {
-        /// The op.
+        /// The name of the op.
         op: &'static str,
-        /// Its argument.
+        /// The name of the argument.
         arg: &'static str,
     },
-    /// An op whose results have names is annotated with one.
+    /// An op with named results has a `name` attribute.
     Annotated,
-    /// No tensor that it reads or gives has this element type; constant parameters aside, and casts at the edges of
-    /// the program, and the further results of ops that give indices beside values.
+    /// None of its tensors has this element type, apart from constant parameters, casts at the edges of the program,
+    /// and indices that are further results.
     NoElement(&'static str),
-    /// Ranks up to this.
+    /// Maximum rank.
     Rank(usize),
-    /// Extents up to this.
+    /// Maximum extent.
     Extent(i64),
-    /// Every extent is known.
+    /// All extents are static.
     Static,
-    /// Kernels of a convolution up to this wide; a kernel of one column up to this high.
+    /// Maximum width of a convolution kernel, or height of a kernel of width 1.
     Kernel {
-        /// Positions along the last dimension, and along the others of a wider kernel.
+        /// Maximum extent of the last dimension, and of the others of a kernel wider than 1.
         width: i64,
-        /// Positions of a kernel whose last dimension is 1.
+        /// Maximum height of a kernel whose last dimension is 1.
         column: i64,
     },
-    /// Constant matrices are weights of 1x1 convolutions.
+    /// Products with constant matrices are 1x1 convolutions.
     Pointwise,
-    /// Kernels of a maximum pool up to this.
+    /// Maximum kernel size of a max pool.
     Pool(i64),
-    /// Contracted extents of a product up to this.
+    /// Maximum contracted extent of a product.
     Contracted(i64),
     /// The indices of a gather are constants.
     FixedIndices,
-    /// The weight of a convolution is a constant, or the batch is 1.
+    /// The weight of a convolution is constant, or the batch size is 1.
     FixedWeight,
-    /// No product of a reduction and zero.
+    /// A reduction is not multiplied by zero.
     NoReductionTimesZero,
-    /// A last extent above 1 in tensors of several elements.
+    /// The last extent of a tensor with several elements is above 1.
     LastAxis,
-    /// An epsilon that a half can hold.
+    /// The epsilon is at least the given number, which f16 can represent.
     Epsilon(f64),
-    /// Sums of products with a constant weight below this, for the inputs that are known or up to 1.
+    /// Upper bound on the sums of products with a constant weight, for inputs with a known bound or up to 1.
     PartialSum(f64),
-    /// Constants that are finite.
+    /// Constants are finite.
     Finite,
-    /// Runs of ops on the engine, between ops elsewhere, of at least this length.
+    /// Minimum length of runs of ops on the engine between ops elsewhere.
     Island(usize),
 }
 
 /// A constraint of the engine.
 #[derive(Debug)]
 pub struct Constraint {
-    /// Its name in the report.
+    /// The name of the constraint in the report.
     pub reason: &'static str,
-    /// What it asks.
+    /// The limit.
     pub limit: Limit,
-    /// What an op that breaks it is.
+    /// The verdict for an op that violates it.
     pub verdict: Verdict,
-    /// What would make the op eligible.
+    /// The rewrite that makes the op eligible.
     pub rewrite: &'static str,
-    /// Where the constraint comes from.
+    /// The source of the constraint.
     pub source: &'static str,
 }
 
@@ -155,7 +155,7 @@ const UNSUPPORTED: &[&str] = &[
     "while_loop",
 ];
 
-/// Ops that run on the engine, as far as reports say; an op that stands in no row is unknown.
+/// Ops that run on the engine according to reports. An op that is not in any of the tables is unknown.
 #[rustfmt::skip]
 const SUPPORTED: &[&str] = &[
     // Activations and functions of one operand.
@@ -177,16 +177,16 @@ const SUPPORTED: &[&str] = &[
     "quantize", "dequantize",
 ];
 
-/// Ops of which reports say that they run elsewhere, those that only some chips have, and those that reports
-/// disagree on.
+/// Ops with other reports: those that run elsewhere, those that only some chips support, and those with contradictory
+/// reports.
 const OTHERWISE: [&[&str]; 3] = [UNSUPPORTED, FLOORED, DISPUTED];
 
-/// Whether some row says of an op of this name whether it runs on the engine.
+/// Returns whether one of the tables contains an op of this name.
 pub(super) fn is_reported(op: &str) -> bool {
     SUPPORTED.contains(&op) || OTHERWISE.iter().any(|ops| ops.contains(&op))
 }
 
-/// Ops that only some chips have.
+/// Ops that only some chips support.
 const FLOORED: &[&str] = &[
     "sin",
     "cos",
@@ -198,7 +198,7 @@ const FLOORED: &[&str] = &[
     "upsample_nearest_neighbor",
 ];
 
-/// Ops that reports disagree on.
+/// Ops with contradictory reports.
 const DISPUTED: &[&str] = &[
     "gather",
     "gather_along_axis",
@@ -214,7 +214,7 @@ const DISPUTED: &[&str] = &[
     "scaled_dot_product_attention",
 ];
 
-/// Ops that follow each other on the engine, but are too few: each entry and exit costs about 0.125 ms.
+/// Consecutive ops on the engine that are too few, because each entry and exit costs about 0.125 ms.
 pub const SMALL_ISLAND: Constraint = row(
     "small-island",
     Limit::Island(3),
@@ -223,7 +223,7 @@ pub const SMALL_ISLAND: Constraint = row(
     DEVICES,
 );
 
-/// Every constraint of an op alone, what rules it out first.
+/// The constraints of single ops; those that exclude an op come first.
 pub const CONSTRAINTS: &[Constraint] = &[
     row(
         "op-unsupported",

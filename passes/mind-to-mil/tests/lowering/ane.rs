@@ -1,10 +1,10 @@
-//! The report on the neural engine.
+//! Tests of the report on the neural engine.
 
 use mind_to_mil::ane::{CONSTRAINTS, Verdict, report};
 
 use crate::module::read_mil;
 
-/// A program of statements, each of them annotated.
+/// Returns a program of statements, each with a `name` attribute.
 fn program(statements: &str) -> String {
     let statements = statements.replace(");", ")[name = string(\"own\")];");
     format!(
@@ -13,7 +13,7 @@ fn program(statements: &str) -> String {
     )
 }
 
-/// A statement for each reason, which that row decides.
+/// For each constraint, a statement that violates it.
 const CASES: &[(&str, &str)] = &[
     ("op-unsupported", "tensor<fp16, [2, 4]> y = tan(x = x);"),
     (

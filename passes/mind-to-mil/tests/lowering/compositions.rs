@@ -1,4 +1,4 @@
-//! Ops of MIL that are found in the ops of core that say them, and what is near to them and is not.
+//! Compositions of core ops that become one MIL op, and similar ones that must not.
 
 use mind_ir::types::DType;
 use mind_mil::check::Interface;
@@ -6,7 +6,7 @@ use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, read, text};
 
-/// The program of a module in singles, whose input is `%0` and whose output is `%9`.
+/// Returns the f32 program of a module with input `%0` and output `%9`.
 #[track_caller]
 fn program(statements: &str) -> String {
     let module = format!(
@@ -121,7 +121,7 @@ fn a_scan_that_is_no_layer_says_so() {
     assert_eq!(
         why,
         [
-            "`core.scan` cannot be lowered to MIL: it is no recurrent layer that MIL has, and MIL stacks no slices of a loop"
+            "`core.scan` cannot be lowered to MIL: it is not a recurrent layer of MIL, and MIL loops do not stack slices"
         ]
     );
 }

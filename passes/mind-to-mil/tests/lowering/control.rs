@@ -1,4 +1,4 @@
-//! Control flow, and ops of several results, against the interpreter.
+//! Control flow and ops with several results, checked against the interpreter.
 
 use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
@@ -7,7 +7,7 @@ use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
 
-/// The program that a module becomes, in singles, after both computed the same.
+/// Returns the f32 program of a module, after checking that both compute the same.
 #[track_caller]
 pub fn same(module: &str) -> String {
     let g = read(module).unwrap_or_else(|why| panic!("{why}"));

@@ -1,4 +1,4 @@
-//! Every row of core and tensor lowers, or says why not.
+//! Every op of core and tensor is lowered or excused with a reason.
 
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
@@ -10,7 +10,7 @@ const EXCUSED: &[(&str, &str)] = &[
     ),
     (
         "core.scan",
-        "recurrent layers are lowered, and MIL stacks no slices of a loop",
+        "recurrent layers are lowered, and MIL loops do not stack slices",
     ),
     ("core.argmax_window", "MIL's `max_pool` has no places"),
     ("core.unique", "MIL has no op that finds different elements"),

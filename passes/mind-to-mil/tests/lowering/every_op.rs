@@ -1,4 +1,4 @@
-//! Every op, through core and through the tensor dialect, against the interpreter.
+//! Every op, through core and through the tensor dialect, checked against the interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,27 +6,29 @@ use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scatters};
+use mind_testgen::cases::{
+    Case, all, choices, gathers, placed_windows, samples, scatters, systems,
+};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{halved, lowered, narrowed, near, read, results, text};
 
-/// How far a program in halves may be from its module in singles, relatively and absolutely: inputs,
-/// constants and every op round to 11 bits.
+/// Relative and absolute tolerance of f16 programs, because inputs, constants and every op round to 11 bits.
 const HALVES: f64 = 3e-2;
-/// How far a program in singles may be: sums come in another order.
+/// Tolerance of f32 programs, because sums are taken in another order.
 const SINGLES: f64 = 1e-5;
 
-/// Ops whose only result is an integer, which no program gives away: the lit files run them.
+/// Ops whose only result is an integer, which programs cannot return. The lit files run them.
 const INTEGERS: [&str; 3] = ["Dim", "ArgMax", "ArgMin"];
 
-/// Ops on a scale that is a constant, which cases have not: the lit files run them.
+/// Ops that need a constant scale, which the generated cases do not have. The lit files run them.
 const SCALED: [&str; 2] = ["Quantize", "Dequantize"];
 
-/// Ops with regions or several results, or with integers alone: tests of control flow run them.
+/// Ops with regions, several results or only integers. The tests of control flow run them.
 const SEVERAL: [&str; 5] = ["If", "While", "Sort", "TopK", "NonZero"];
 
-/// Ops whose operand gives their extents, and one whose results are as many as its elements say: their tests run them.
+/// Ops whose extents are given by an operand or depend on the elements, e.g. `NonMaxSuppression`. Their own tests run
+/// them.
 const RUNTIME: [&str; 4] = [
     "DynamicReshape",
     "DynamicBroadcastTo",
@@ -40,7 +42,7 @@ fn module(case: &Case, dtype: DType, indices: DType) -> String {
         let dtype = if at == 1 { indices } else { dtype };
         let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
         let dims = dims.join(", ");
-        // Programs neither take truth values nor give them away.
+        // Programs can neither take nor return truth values.
         text += &match dtype {
             DType::Bool => format!(
                 "%2{at} = Input {{name=x{at}}} : tensor<f32[{dims}]>\n%3{at} = Relu (%2{at})\n\
@@ -50,7 +52,7 @@ fn module(case: &Case, dtype: DType, indices: DType) -> String {
         };
     }
     let gives_truth = dtype == DType::Bool || case.op.starts_with("Compare");
-    text += &format!("%9 = {}\n", case.op);
+    text += &format!("{}%9 = {}\n", case.before, case.op);
     match gives_truth {
         true => text + "%19 = Cast (%9) {dtype=f32}\noutputs: %19\n",
         false => text + "outputs: %9\n",
@@ -114,7 +116,9 @@ fn every_op_computes_what_it_did() {
         }
     };
     for dtype in [DType::F32, DType::F16, DType::I32, DType::Bool] {
-        let plain = all().into_iter().chain(samples());
+        // Halves lose more than the bound from row to row of a large system.
+        let small = systems().into_iter().filter(|case| case.shapes[0][1] < 9);
+        let plain = all().into_iter().chain(samples()).chain(small);
         plain.for_each(|case| check(&case, dtype, dtype));
         for case in [gathers(), placed_windows(), scatters()]
             .into_iter()

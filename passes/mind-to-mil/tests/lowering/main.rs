@@ -1,4 +1,4 @@
-//! Programs of MIL compute what the modules do that they were lowered from, as near as halves can.
+//! MIL programs compute the same as the modules they were lowered from, within the precision of the program.
 
 mod ane;
 mod compositions;

@@ -25,7 +25,7 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     ]))
 });
 
-/// The module of a Core text, or why it is none.
+/// Returns the module of a Core text, or its diagnostics.
 pub fn read(text: &str) -> Result<Graph, String> {
     verified(
         text,
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Graph, String> {
     )
 }
 
-/// The program of a MIL text, or why it is none.
+/// Returns the program of a MIL text, or its diagnostics.
 pub fn read_mil(text: &str) -> Result<Graph, String> {
     verified(
         text,
@@ -52,8 +52,8 @@ fn verified(text: &str, parsed: Result<Graph, Diagnostics>) -> Result<Graph, Str
     }
 }
 
-/// The module lowered, or the messages of why not. The program verifies, keeps the rules of a program, and
-/// is the same after its text was read back.
+/// Returns the lowered module, or the error messages. Checks that the program verifies, keeps the rules of programs,
+/// and is unchanged after a round trip through text.
 #[track_caller]
 pub fn lowered(g: &Graph, config: &Config) -> Result<Graph, Vec<String>> {
     let mut low = g.clone();
@@ -70,19 +70,19 @@ pub fn lowered(g: &Graph, config: &Config) -> Result<Graph, Vec<String>> {
     Ok(again)
 }
 
-/// The text of a program.
+/// Returns the text of a program.
 pub fn text(g: &Graph) -> String {
     let printed = mil::print(g, Spelling::Compiler);
     printed.unwrap_or_else(|found| panic!("{:?}", found.first_error().map(|found| &found.message)))
 }
 
-/// What a module computes; `None` if its run fails.
+/// Returns the results of a module; `None` if its run fails.
 pub fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     let bound = bind(g, arrays, Extents::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
     run(g, &bound, &RunConfig::default()).ok()
 }
 
-/// The arrays that a program takes for those that its module takes: of its dtypes and shapes.
+/// Returns the arguments of a program, in its dtypes and shapes, for those of its module.
 pub fn narrowed(program: &Graph, arrays: &Arrays) -> Arrays {
     let inputs = mind_interp::inputs(program);
     let narrow = |input: mind_interp::InputSpec<'_>| {
@@ -100,8 +100,8 @@ pub fn narrowed(program: &Graph, arrays: &Arrays) -> Arrays {
     inputs.into_iter().map(narrow).collect()
 }
 
-/// The arrays with singles that halves hold, so that a program of halves takes the same numbers: near a pole no bound
-/// holds for others.
+/// Returns the arrays with f32 numbers rounded to f16, so that an f16 program reads the same numbers. Otherwise no
+/// tolerance would hold near a pole.
 pub fn halved(arrays: Arrays) -> Arrays {
     let halved = |(name, array): (String, Tensor)| match array.dtype() {
         DType::F32 => {
@@ -128,7 +128,7 @@ fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     }
 }
 
-/// Whether two results are equal up to `error`, relatively and absolutely; where one is no finite half, the
+/// Checks that two results are equal up to `error`, relatively and absolutely. If one of them is not finite in f16, the
 /// other may be anything.
 pub fn near(expected: &Tensor, found: &Tensor, error: f64) -> Result<(), String> {
     let (a, b) = (floats(expected), floats(found));

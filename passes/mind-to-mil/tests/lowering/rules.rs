@@ -1,4 +1,4 @@
-//! What the lowering does and refuses on purpose.
+//! Deliberate choices and rejections of the lowering.
 
 use mind_interp::{Arrays, Extents, random_inputs};
 use mind_ir::tensor::Tensor;
@@ -60,7 +60,7 @@ fn masks_of_a_softmax_alone_hold_no_infinity() {
          %7 = Sum (%6) {axes=[0], keepdims=true}\n%3 = Div (%6, %7)",
     );
     assert!(own(&written_out).contains(finite), "{}", own(&written_out));
-    // Anything else may tell both numbers apart: so does a row without an element that is not masked.
+    // Other users can tell both numbers apart, and so does a row whose elements are all masked.
     for other in [
         module.replace("Add", "Mul"),
         module.replace("outputs: %3", "outputs: %2, %3"),
@@ -145,7 +145,7 @@ fn attention_is_one_op_from_64_heads_and_496_positions() {
     }
 }
 
-/// Attention of 2 heads over `positions`, its scores divided or multiplied, with or without a mask.
+/// Returns attention of 2 heads over `positions`, with scores that are divided or multiplied, with or without a mask.
 fn attention(positions: usize, scale: &str, mask: &str) -> String {
     let ty = format!("tensor<f32[1, 2, {positions}, 4]>");
     let masked = match mask {
@@ -225,7 +225,7 @@ fn normalizations_written_out_are_one_op() {
     );
 }
 
-/// `x / sqrt(mean(x x) + epsilon)` over rows of 8.
+/// Returns a module for `x / sqrt(mean(x x) + epsilon)` over rows of 8.
 fn root_mean_square(epsilon: &str) -> String {
     format!(
         "%0 = Input {{name=x}} : tensor<f32[2, 8]>\n%1 = Mul (%0, %0)\n\
@@ -246,7 +246,7 @@ fn root_mean_squares_are_scaled_down_in_the_engines_layout() {
         let g = read(&module).unwrap_or_else(|why| panic!("{why}"));
         let low = lowered(&g, &engine).unwrap_or_else(|why| panic!("{why:?}"));
         assert!(text(&low).contains("reduce_max("), "{}", text(&low));
-        // The mean square is far below epsilon, epsilon itself, above it, and more than a half holds.
+        // The mean squares are far below epsilon, equal to it and above it, up to ones that overflow f16.
         let root = epsilon.sqrt();
         for size in [root / 16.0, root, 4.0 * root, 1.0, 300.0, 6e4] {
             let rows = (0..16).map(|at| {
@@ -287,7 +287,7 @@ fn scales_near_the_root_of_the_depth_are_not_taken_for_it() {
     assert!(!near.contains("scaled_dot_product_attention("), "{near}");
 }
 
-/// A module in singles and its program agree to `error`, where the program calls `op`.
+/// Checks that an f32 module and its program agree to `error`, and that the program calls `op`.
 #[track_caller]
 fn agree_in_singles(module: &str, op: &str, error: f64) {
     let singles = Config {

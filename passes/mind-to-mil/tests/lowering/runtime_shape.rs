@@ -1,14 +1,14 @@
-//! Ops whose extents come at run time, against the interpreter.
+//! Ops with data-dependent shapes, checked against the interpreter.
 
 use crate::control::same;
 
-/// Extents that a run computes, of a tensor with three elements that are not 0.
+/// Ops that compute the data-dependent extents `[3, 2]`, because three elements of a tensor are nonzero.
 const EXTENTS: &str = "%0 = ConstTensor {data=[0.0, 1.0, 3.0, -0.0, 2.0, 0.0], dtype=f32, shape=[6]}\n\
      %90 = Input {name=x} : tensor<f32[6]>\n%91 = Abs (%90)\n%92 = Relu (%91)\n%93 = Sub (%92, %92)\n\
      %94 = Add (%0, %93)\n%1 = NonZero (%94)\n%2 = Dim (%1) {axis=1}\n%3 = ExpandDims (%2) {axes=[0]}\n\
      %4 = ConstTensor {data=[2], dtype=i64, shape=[1]}\n%5 = Concat (%3, %4) {axis=0}\n";
 
-/// The program of a module that goes on behind [`EXTENTS`].
+/// Returns the program of a module that starts with [`EXTENTS`].
 #[track_caller]
 fn program(rest: &str) -> String {
     same(&format!("{EXTENTS}{rest}"))

@@ -1,4 +1,4 @@
-//! Square shapes, which a transposition too many or too few leaves as they are: only numbers tell.
+//! Square shapes, which do not change if a transposition is missing, so that only the numbers show the error.
 
 use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
@@ -7,8 +7,8 @@ use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
 
-/// The ops of modules that take `%0` and `%1`, both `[4, 4]`, and the constants `%2` `[4, 4]`, `%3` `[4]` and `%4`
-/// `[4, 1]`; `%9` comes out.
+/// Ops of modules with the inputs `%0` and `%1`, both `[4, 4]`, the constants `%2` `[4, 4]`, `%3` `[4]` and `%4` `[4,
+/// 1]`, and the output `%9`.
 const MATRICES: &[&str] = &[
     "%9 = MatMul (%0, %2)",
     "%9 = MatMul (%2, %0)",
@@ -31,7 +31,7 @@ const MATRICES: &[&str] = &[
     "%5 = MatMul (%0, %2)\n%6 = Reshape (%5) {new_shape=[2, 8]}\n%7 = Transpose (%6)\n%9 = Reshape (%7) {new_shape=[4, 4]}",
 ];
 
-/// As [`MATRICES`], of `%0` and `%1` of `[4, 4, 4]`.
+/// As [`MATRICES`], with `%0` and `%1` of `[4, 4, 4]`.
 const BATCHES: &[&str] = &[
     "%9 = MatMul (%0, %2)",
     "%9 = MatMul (%0, %1)",

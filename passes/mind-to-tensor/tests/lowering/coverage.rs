@@ -9,10 +9,11 @@ use mind_core::ops::input::Input;
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::opdef::{Op, OpDef, Trait};
 
-const STAYS: [(&OpDef, &str); 20] = [
+const STAYS: [(&OpDef, &str); 22] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
@@ -32,6 +33,14 @@ const STAYS: [(&OpDef, &str); 20] = [
     (
         BlockMatMul::DEF,
         "it is a kernel of the loops dialect as it is",
+    ),
+    (
+        Cholesky::DEF,
+        "the pass expands it to a scan before it enters regions",
+    ),
+    (
+        TriangularSolve::DEF,
+        "the pass expands it to a scan before it enters regions",
     ),
     (If::DEF, "control flow is the same in every dialect"),
     (While::DEF, "control flow is the same in every dialect"),

@@ -1,6 +1,6 @@
-//! Exact matching of expressions with back-references, between given ends.
+//! Exact matching of expressions with back-references in a given range.
 //!
-//! What failed once is remembered, with the groups it may depend on, so paths that meet are walked once.
+//! Failed states are memoised with the groups that they may depend on, so that each state is visited once.
 
 use super::dissect::Groups;
 use super::error::TooComplex;
@@ -10,10 +10,10 @@ use super::simulate::{Simulation, holds};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The price of a choice: what is remembered of it takes memory, which this bounds.
+/// The cost of a choice in steps, which bounds the memory of the memo table.
 const STEPS_PER_CHOICE: u64 = 400;
 
-/// The groups of a match that spans exactly `span`, trying longer loops and earlier alternatives first.
+/// Returns the groups of a match of exactly `span`, with a preference for longer loops and earlier alternatives.
 pub fn backtrack(
     simulation: &mut Simulation,
     span: Range<usize>,
@@ -60,7 +60,7 @@ enum Undo {
         pc: usize,
         at: usize,
     },
-    /// As `GoTo`, out of a loop.
+    /// As `GoTo`, at the exit of a loop.
     Leave {
         pc: usize,
         at: usize,
@@ -83,13 +83,13 @@ enum Undo {
 struct Walk {
     starts: Vec<Option<usize>>,
     ends: Vec<Option<usize>>,
-    /// Where the current pass of each loop began.
+    /// The start of the current iteration of each loop.
     passes: Vec<Option<usize>>,
     undo: Vec<Undo>,
 }
 
 impl Walk {
-    /// Returns to the last choice with an alternative left.
+    /// Backtracks to the last choice with a remaining alternative.
     fn back(&mut self) -> Option<(usize, usize)> {
         loop {
             match self.undo.pop()? {
@@ -105,7 +105,7 @@ impl Walk {
         }
     }
 
-    /// Loops that are not being walked have no pass, lest it tell apart what is the same.
+    /// Loops that are not active have no iteration, because it would distinguish equal states in the memo table.
     fn begin_pass(&mut self, slot: Option<usize>, at: Option<usize>) {
         if let Some(slot) = slot {
             self.undo.push(Undo::Pass {
@@ -115,7 +115,7 @@ impl Walk {
         }
     }
 
-    /// All that the rest of a walk can depend on, beside its place.
+    /// Returns everything besides the position that the rest of a match can depend on.
     fn dependencies(&self, referenced: &[usize]) -> Box<[Option<usize>]> {
         let groups = referenced
             .iter()
@@ -137,7 +137,7 @@ impl Walk {
             Instruction::Set(set) => byte
                 .is_some_and(|byte| set.contains(byte))
                 .then_some((pc + 1, at + 1)),
-            // After the last newline of the text no line starts for this matcher.
+            // LLVM's matcher does not start a line after the last newline of the text.
             Instruction::Assert(Assertion::LineStart) if at > 0 && at == text.len() => None,
             Instruction::Assert(assertion) => holds(assertion, text, at).then_some((pc + 1, at)),
             Instruction::Open(group) => {

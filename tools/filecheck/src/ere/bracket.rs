@@ -1,11 +1,11 @@
-//! The syntax of bracket expressions, `[a-z[:digit:]]`.
+//! Parsing of bracket expressions, for example `[a-z[:digit:]]`.
 
 use super::byte_set::ByteSet;
 use super::error::RegexError;
 use super::node::{Assertion, NodeKind};
 use crate::cursor::Cursor;
 
-/// Reads a bracket expression whose `[` has been read.
+/// Parses a bracket expression after its `[`.
 pub fn parse_bracket(cursor: &mut Cursor, ignore_case: bool) -> Result<NodeKind, RegexError> {
     if cursor.eat(b"[:<:]]") {
         return Ok(NodeKind::Assert(Assertion::WordStart));
@@ -86,7 +86,7 @@ fn parse_symbol(cursor: &mut Cursor) -> Result<u8, RegexError> {
     Ok(byte)
 }
 
-/// Only single characters: the named elements of POSIX (`[.hyphen.]`) are refused.
+/// Parses a collating element. Only single characters are supported; POSIX names, for example `[.hyphen.]`, are errors.
 fn parse_collating_element(cursor: &mut Cursor, end: &[u8]) -> Result<u8, RegexError> {
     let Some(byte) = cursor.take() else {
         return Err(RegexError("brackets ([ ]) not balanced"));

@@ -1,11 +1,11 @@
-//! Sets of bytes, as bracket expressions and `.` denote them.
+//! Sets of bytes, for bracket expressions and `.`.
 
 /// A set of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByteSet([u64; 4]);
 
 impl ByteSet {
-    /// Every byte but the newline, as `.` matches.
+    /// Returns the set of `.`: every byte except newline.
     pub fn any_in_line() -> ByteSet {
         ByteSet::default().inverted_in_line()
     }
@@ -15,14 +15,14 @@ impl ByteSet {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
-    /// Whether `byte` is a member.
+    /// Returns whether `byte` is a member.
     pub fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0
     }
 
-    /// Adds `first..=last` in the order of signed characters, which is how POSIX ranges are read here.
+    /// Adds `first..=last` in the order of signed characters, because LLVM's POSIX ranges have this order.
     ///
-    /// Returns false, adding nothing, when the range is backwards.
+    /// Returns false, and adds nothing, if the range is reversed.
     pub fn insert_range(&mut self, first: u8, last: u8) -> bool {
         let (first, last) = (first as i8, last as i8);
         for byte in first..=last {
@@ -31,7 +31,7 @@ impl ByteSet {
         first <= last
     }
 
-    /// Adds the members of the POSIX class `name`, such as `digit`; false when there is none of that name.
+    /// Adds the members of the POSIX class `name`, for example `digit`. Returns false if the class does not exist.
     pub fn insert_class(&mut self, name: &[u8]) -> bool {
         let member: fn(&u8) -> bool = match name {
             b"alnum" => u8::is_ascii_alphanumeric,
@@ -54,7 +54,7 @@ impl ByteSet {
         true
     }
 
-    /// The set with the other case of every letter in it.
+    /// Returns the set with both cases of each letter in it.
     pub fn with_both_cases(self) -> ByteSet {
         let mut set = self;
         for letter in (b'a'..=b'z')
@@ -66,7 +66,7 @@ impl ByteSet {
         set
     }
 
-    /// All bytes that are not members, the newline excepted: a negated set never leaves its line.
+    /// Returns the complement without newline, because a negated set does not match line breaks.
     pub fn inverted_in_line(self) -> ByteSet {
         let mut set = ByteSet(self.0.map(|word| !word));
         set.0[0] &= !(1 << b'\n');

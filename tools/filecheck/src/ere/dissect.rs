@@ -1,7 +1,7 @@
-//! Which group matched what, once the extent of a match is known, in expressions without back-references.
+//! Submatch extraction for a known match, in expressions without back-references.
 //!
-//! From left to right, each part of a sequence takes as much as the parts after it allow; of alternatives the first
-//! that fits is taken; a loop reports its last pass.
+//! From left to right, each part of a sequence matches as much as the following parts allow; the first alternative that
+//! fits is taken; a loop reports its last iteration.
 
 use super::error::TooComplex;
 use super::node::{Node, NodeKind};
@@ -9,10 +9,10 @@ use super::program::code_of;
 use super::simulate::Simulation;
 use std::ops::Range;
 
-/// The text of each group, by number; 0 is the whole match.
+/// The range of each group, by number; group 0 is the whole match.
 pub type Groups = Vec<Option<Range<usize>>>;
 
-/// The groups of `program`'s match at `span`.
+/// Returns the groups of the program's match at `span`.
 pub fn dissect(simulation: &mut Simulation, span: Range<usize>) -> Result<Groups, TooComplex> {
     let expression = &simulation.program().expression;
     let mut groups = vec![None; expression.groups + 1];
@@ -58,7 +58,7 @@ impl Dissection<'_, '_, '_> {
         Ok(())
     }
 
-    /// The farthest `node` can reach from `at` so that `rest` still matches up to `end`.
+    /// Returns the largest end of `node` from `at` for which `rest` still matches up to `end`.
     fn end_of(
         &mut self,
         node: &Node,

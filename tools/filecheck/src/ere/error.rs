@@ -1,9 +1,9 @@
-//! The two ways in which an expression can fail.
+//! Errors of regular expressions.
 
-/// Why an expression is not valid.
+/// Why an expression is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexError(pub &'static str);
 
-/// A search took more steps than allowed.
+/// A search exceeded the maximal number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooComplex;

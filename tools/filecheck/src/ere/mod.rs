@@ -1,7 +1,7 @@
 //! POSIX extended regular expressions over bytes: leftmost-longest, with back-references.
 //!
-//! `^` and `$` hold at line borders; `.` and negated sets never match a newline. A `{` that no digit follows is an
-//! ordinary byte. Every search ends: see [`TooComplex`].
+//! `^` and `$` match at line boundaries; `.` and negated sets never match a newline. A `{` that is not followed by a
+//! digit is an ordinary byte. The number of steps of a search is bounded: see [`TooComplex`].
 
 mod backtrack;
 mod bracket;
@@ -22,10 +22,10 @@ use program::Program;
 use simulate::Simulation;
 use std::ops::Range;
 
-/// The bytes that have a meaning of their own.
+/// The bytes with a special meaning.
 const META: &[u8] = b"()^$|*+?.[]\\{}";
 
-/// Appends `text` to `source` so that it stands for itself.
+/// Appends `text` to `source`, escaped.
 pub fn escape_into(text: &[u8], source: &mut Vec<u8>) {
     for &byte in text {
         if META.contains(&byte) {
@@ -35,7 +35,7 @@ pub fn escape_into(text: &[u8], source: &mut Vec<u8>) {
     }
 }
 
-/// The number of groups in `source`, if it is valid.
+/// Returns the number of groups in `source`.
 pub fn count_groups(source: &[u8]) -> Result<usize, RegexError> {
     parse::parse(source, Syntax::default()).map(|expression| expression.groups)
 }
@@ -58,7 +58,7 @@ impl Regex {
         !self.program.expression.referenced.is_empty()
     }
 
-    /// The first match in `text`.
+    /// Returns the first match in `text`.
     pub fn find(&self, text: &[u8]) -> Result<Option<Range<usize>>, TooComplex> {
         if self.has_references() {
             return Ok(self.find_groups(text)?.and_then(|groups| groups[0].clone()));
@@ -69,7 +69,7 @@ impl Regex {
         }
     }
 
-    /// The first match in `text`, with its groups.
+    /// Returns the groups of the first match in `text`.
     pub fn find_groups(&self, text: &[u8]) -> Result<Option<Groups>, TooComplex> {
         if bytes::find(text, &self.program.required).is_none() {
             return Ok(None);

@@ -1,9 +1,9 @@
-//! What a regular expression is made of.
+//! The syntax tree of regular expressions.
 
 use super::byte_set::ByteSet;
 use std::ops::Range;
 
-/// A place between two bytes.
+/// A condition on the position between two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assertion {
     /// `^`
@@ -16,29 +16,29 @@ pub enum Assertion {
     WordEnd,
 }
 
-/// One step of a sequence.
+/// An element of a sequence.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it matches.
+    /// The kind of the node.
     pub kind: NodeKind,
-    /// Its instructions, once a program is laid out.
+    /// Its instructions, once the program is generated.
     pub code: Range<usize>,
 }
 
-/// Nodes to be matched one after another.
+/// Nodes that match one after another.
 pub type Sequence = Vec<Node>;
 
 /// The kinds of [`Node`].
 ///
-/// Group borders are nodes of the sequence they are in, not a level of nesting: which part of a sequence takes how
-/// much text is settled from left to right through all groups.
+/// Group boundaries are nodes of their sequence, not a level of nesting, because the parts of a sequence are extended
+/// from left to right across groups.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// This byte.
+    /// A byte.
     Byte(u8),
     /// One byte of a set.
     Set(ByteSet),
-    /// Nothing, at a certain place.
+    /// The empty string, at certain positions.
     Assert(Assertion),
     /// Start of a group, numbered from 1.
     Open(usize),
@@ -50,7 +50,7 @@ pub enum NodeKind {
     Plus(Sequence),
     /// Zero or more times.
     Star(Sequence),
-    /// The text a group matched. `shape` is what the group was made of: a bound on what it can match.
+    /// The text of a group. `shape` is the content of the group, which over-approximates the text.
     Reference { group: usize, shape: Sequence },
 }
 
@@ -63,14 +63,14 @@ impl From<NodeKind> for Node {
 /// A parsed expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// The whole.
+    /// All nodes.
     pub sequence: Sequence,
-    /// How many groups it has.
+    /// The number of groups.
     pub groups: usize,
-    /// The groups that back-references name, in ascending order.
+    /// The groups of back-references, in ascending order.
     pub referenced: Vec<usize>,
-    /// How many `^` are written.
+    /// The number of `^` in the source.
     pub line_starts: usize,
-    /// How many `$` are written.
+    /// The number of `$` in the source.
     pub line_ends: usize,
 }

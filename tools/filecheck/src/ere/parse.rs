@@ -1,4 +1,4 @@
-//! The syntax of POSIX extended regular expressions.
+//! Parsing of POSIX extended regular expressions.
 
 use super::bracket::parse_bracket;
 use super::byte_set::ByteSet;
@@ -6,23 +6,23 @@ use super::error::RegexError;
 use super::node::{Assertion, Expression, Node, NodeKind, Sequence};
 use crate::cursor::Cursor;
 
-/// Groups and alternatives may be nested this deep.
+/// The maximal nesting depth of groups and alternatives.
 const MAX_DEPTH: usize = 100;
-/// Bounded repetitions are written out; an expression may grow to this many nodes.
+/// The maximal number of nodes. Bounded repetitions are expanded.
 const MAX_NODES: usize = 50_000;
 /// The largest count in `{m,n}`.
 const MAX_REPEAT: usize = 255;
-/// `\1` to `\9`.
+/// The last back-reference: `\1` to `\9`.
 const REFERABLE: usize = 9;
 
-/// What to read beside the source itself.
+/// Options of the parser.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Syntax {
     /// Letters match both cases.
     pub ignore_case: bool,
 }
 
-/// Reads `source` as an extended regular expression.
+/// Parses `source` as an extended regular expression.
 pub fn parse(source: &[u8], syntax: Syntax) -> Result<Expression, RegexError> {
     let mut parser = Parser {
         cursor: Cursor::new(source, 0),
@@ -56,7 +56,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Accounts for `count` new nodes.
+    /// Counts `count` new nodes.
     fn grow(&mut self, count: usize) -> Result<(), RegexError> {
         self.nodes = self.nodes.saturating_add(count);
         if self.nodes > MAX_NODES {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         self.refuse_second_repetition()
     }
 
-    /// `{` repeats only before a digit; otherwise it is an ordinary byte.
+    /// Returns whether a repetition comes next. `{` is one only before a digit; otherwise it is an ordinary byte.
     fn sees_repetition(&self) -> bool {
         match self.cursor.peek() {
             Some(b'*' | b'+' | b'?') => true,
@@ -162,7 +162,7 @@ impl Parser<'_> {
         self.grow(size(&atom).saturating_mul(most.unwrap_or(least) + 1))?;
         match (least, most) {
             (0, Some(0)) => {
-                // Nothing of the atom is left that could be referred to.
+                // The atom is removed, so its groups cannot be referred to.
                 let dropped = (groups_before + 1).min(REFERABLE + 1);
                 self.closed[dropped..].fill(None);
             }
@@ -262,7 +262,7 @@ fn optional(body: Sequence) -> Node {
     NodeKind::Either(vec![body, Vec::new()]).into()
 }
 
-/// `atom` between `least` (at least 1) and `most` times; optional copies stand before the last, mandatory one.
+/// Returns `atom` repeated `least` (at least 1) to `most` times; optional copies come before the last, mandatory one.
 fn write_out(atom: Sequence, least: usize, most: Option<usize>) -> Sequence {
     let mut out = Sequence::new();
     for _ in 1..least {

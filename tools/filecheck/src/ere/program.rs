@@ -1,58 +1,58 @@
-//! Expressions laid out as instructions.
+//! Compilation of expressions to instructions.
 
 use super::byte_set::ByteSet;
 use super::node::{Assertion, Expression, Node, NodeKind, Sequence};
 use std::ops::Range;
 
-/// One instruction; targets are indices into the program.
+/// An instruction; targets are indices into the program.
 ///
-/// The instructions of a sequence of nodes are contiguous and never jump out of it, except to its end. So any slice of
-/// a sequence is a program too.
+/// The instructions of a sequence of nodes are contiguous and jump out of it only to its end. Therefore any slice of a
+/// sequence is a program too.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
-    /// Takes this byte.
+    /// Matches a byte.
     Byte(u8),
-    /// Takes a byte of a set.
+    /// Matches a byte of a set.
     Set(ByteSet),
-    /// Goes on only at such a place.
+    /// Continues only if the assertion holds.
     Assert(Assertion),
-    /// A group begins.
+    /// Start of a group.
     Open(usize),
-    /// A group ends.
+    /// End of a group.
     Close(usize),
-    /// Goes on at both, the first preferred.
+    /// Continues at both targets, the first one preferred.
     Split(usize, usize),
-    /// Goes on elsewhere.
+    /// Continues at the target.
     Jump(usize),
-    /// A loop is entered. Loops whose body may match nothing have a `slot`.
+    /// Entry of a loop. Loops whose body may match the empty string have a `slot`.
     LoopEnter { slot: Option<usize> },
-    /// A pass through a loop is done; goes on at `body` or behind.
+    /// End of an iteration; continues at `body` or after the loop.
     LoopBack { body: usize, slot: Option<usize> },
-    /// Takes the text of a group and goes on at `resume`. What stands between is the group's shape.
+    /// Matches the text of a group and continues at `resume`. The instructions in between are the shape of the group.
     Reference { group: usize, resume: usize },
 }
 
-/// An expression and its instructions.
+/// An expression with its instructions.
 #[derive(Debug)]
 pub struct Program {
     /// The instructions.
     pub code: Vec<Instruction>,
-    /// The expression, its nodes pointing into `code`.
+    /// The expression, whose nodes refer to `code`.
     pub expression: Expression,
-    /// How many slots the loops have.
+    /// The number of loop slots.
     pub slots: usize,
-    /// Whether there are assertions.
+    /// Whether the program has assertions.
     pub has_assertions: bool,
-    /// Whether the assertions that can hold at one place are limited, see [`super::simulate`].
+    /// Whether the number of assertions at one position is limited, see [`super::simulate`].
     pub limits_assertions: bool,
-    /// Text every match starts with.
+    /// A prefix of every match.
     pub prefix: Vec<u8>,
-    /// Text every match contains.
+    /// A substring of every match.
     pub required: Vec<u8>,
 }
 
 impl Program {
-    /// Lays out `expression`.
+    /// Compiles `expression`.
     pub fn new(mut expression: Expression) -> Program {
         let mut layout = Layout {
             code: Vec::new(),
@@ -71,7 +71,7 @@ impl Program {
             Vec::new()
         };
         let required = runs.into_iter().max_by_key(Vec::len).unwrap_or_default();
-        // Two more operators mark the ends.
+        // LLVM's program has two more operators for its start and end.
         let limits_assertions = operators(&sequence) + 2 <= SMALL;
         let is_assertion =
             |instruction: &Instruction| matches!(instruction, Instruction::Assert(_));
@@ -88,16 +88,16 @@ impl Program {
         }
     }
 
-    /// The instructions of the whole expression.
+    /// Returns the instructions of the whole expression.
     pub fn whole(&self) -> Range<usize> {
         0..self.code.len()
     }
 }
 
-/// LLVM's matcher treats expressions of up to this many of its operators in another way.
+/// LLVM's matcher uses another algorithm for expressions of up to this many operators.
 const SMALL: usize = 64;
 
-/// The number of operators that LLVM's matcher has for `sequence`.
+/// Returns the number of operators of LLVM's program for `sequence`.
 fn operators(sequence: &[Node]) -> usize {
     let count = |node: &Node| match &node.kind {
         NodeKind::Either(branches) => {
@@ -119,7 +119,7 @@ fn operators(sequence: &[Node]) -> usize {
     sequence.iter().map(count).sum()
 }
 
-/// The instructions of consecutive nodes.
+/// Returns the instructions of consecutive nodes.
 pub fn code_of(nodes: &[Node]) -> Range<usize> {
     match nodes {
         [] => 0..0,
@@ -148,7 +148,7 @@ fn byte(node: &Node) -> Option<u8> {
     }
 }
 
-/// The runs of plain bytes that stand on the outermost level, so that every match contains each of them.
+/// Returns the runs of literal bytes on the outermost level, which every match contains.
 fn literal_runs(sequence: &[Node]) -> Vec<Vec<u8>> {
     let mut runs = Vec::new();
     let mut run = Vec::new();
@@ -177,7 +177,7 @@ impl Layout {
         }
     }
 
-    /// Emits an instruction to be replaced once its target is known.
+    /// Reserves an instruction that is replaced once its target is known.
     fn reserve(&mut self) -> usize {
         self.code.push(Instruction::Jump(0));
         self.code.len() - 1

@@ -1,10 +1,10 @@
-//! Running a program as a set of threads, in time proportional to program times text.
+//! Simulation of a program by a set of threads, in time O(program × text).
 //!
-//! Back-references count as their group's shape here, so with them a result is only a bound.
+//! Back-references match the shape of their group, so the result is an over-approximation for expressions with them.
 //!
-//! Assertions are met as in LLVM's matcher: at one place those about lines come before those about words, so
-//! `[[:>:]]$` never holds; and in small expressions a thread passes no more of them than are written, so `${2}` does
-//! not hold either.
+//! Assertions behave as in LLVM's matcher: at each position line assertions are checked before word assertions, so for
+//! example `[[:>:]]$` never matches. In small expressions a thread passes at most as many assertions as the source has,
+//! so `${2}` never matches either.
 
 use super::error::TooComplex;
 use super::node::Assertion;
@@ -12,10 +12,10 @@ use super::program::{Instruction, Program};
 use crate::bytes;
 use std::ops::Range;
 
-/// The steps one search may take.
+/// The maximal number of steps of a search.
 pub const MAX_STEPS: u64 = 400_000_000;
 
-/// Whether `assertion` holds in `text` at `at`.
+/// Returns whether `assertion` holds in `text` at `at`.
 pub fn holds(assertion: Assertion, text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).map(|i| text[i]);
     let after = text.get(at).copied();
@@ -35,7 +35,7 @@ struct Thread {
     start: usize,
 }
 
-/// Which of the threads that meet at an instruction goes on.
+/// The preference among threads that reach the same instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     EarliestStart,
@@ -51,7 +51,7 @@ impl Order {
     }
 }
 
-/// What a search looks for.
+/// The goal of a search.
 #[derive(Clone)]
 struct Goal {
     code: Range<usize>,
@@ -65,14 +65,14 @@ pub struct Simulation<'a> {
     steps: u64,
     threads: Vec<Thread>,
     arrivals: Vec<Thread>,
-    /// The round in which an instruction was last reached, and by a thread from where.
+    /// For each instruction, the last round in which it was reached, and the start of that thread.
     reached: Vec<(u64, usize)>,
     round: u64,
     pending: Vec<usize>,
 }
 
 impl<'a> Simulation<'a> {
-    /// A search for `program` in `text`, with all of [`MAX_STEPS`] left.
+    /// Creates a search for `program` in `text`, with [`MAX_STEPS`] remaining steps.
     pub fn new(program: &'a Program, text: &'a [u8]) -> Simulation<'a> {
         let reached = vec![(0, 0); program.code.len() + 1];
         Simulation {
@@ -87,17 +87,17 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The program searched for.
+    /// Returns the program.
     pub fn program(&self) -> &'a Program {
         self.program
     }
 
-    /// The text searched.
+    /// Returns the text.
     pub fn text(&self) -> &'a [u8] {
         self.text
     }
 
-    /// Counts `steps` against the limit.
+    /// Counts `steps` towards the limit.
     pub fn spend(&mut self, steps: u64) -> Result<(), TooComplex> {
         self.steps += steps;
         if self.steps > MAX_STEPS {
@@ -107,7 +107,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The leftmost match of the whole program that starts at `from` or later, and of those the longest.
+    /// Returns the leftmost match of the whole program that starts at `from` or later, and the longest of several.
     pub fn leftmost_longest(&mut self, from: usize) -> Result<Option<Range<usize>>, TooComplex> {
         let goal = Goal {
             code: self.program.whole(),
@@ -138,7 +138,7 @@ impl<'a> Simulation<'a> {
         Ok(best)
     }
 
-    /// Where matches of `code` that start at `from` can end, up to `limit`, in ascending order.
+    /// Returns the ends of the matches of `code` that start at `from`, up to `limit`, in ascending order.
     pub fn ends(
         &mut self,
         code: Range<usize>,
@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
         Ok(ends)
     }
 
-    /// The last of `candidates` (ascending) from which `code` matches exactly up to `limit`.
+    /// Returns the last of `candidates` (ascending) from which `code` matches exactly up to `limit`.
     pub fn latest_start(
         &mut self,
         code: Range<usize>,
@@ -189,7 +189,7 @@ impl<'a> Simulation<'a> {
         Ok(found)
     }
 
-    /// Takes the byte before `at`, then all steps that take none; with `seed` a thread starts here.
+    /// Consumes the byte before `at`, and follows all steps that consume nothing; with `seed` a thread starts at `at`.
     ///
     /// Returns the start of the preferred thread that reached the end of the code, if any did.
     fn arrive(&mut self, goal: &Goal, at: usize, seed: bool) -> Result<Option<usize>, TooComplex> {
@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
             pc: goal.code.start,
             start: at,
         };
-        // The order of the two is for speed alone: better threads first.
+        // Preferred threads go first, which only affects the speed.
         if seed && goal.order == Order::LatestStart {
             self.follow(goal, started, &mut accepted);
         }
@@ -293,7 +293,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Takes the steps that need neither a byte nor a certain place.
+    /// Follows the steps that consume nothing and have no assertion.
     fn follow(&mut self, goal: &Goal, thread: Thread, accepted: &mut Option<usize>) {
         self.pending.push(thread.pc);
         while let Some(pc) = self.pending.pop() {

@@ -1,38 +1,38 @@
-//! Numeric expressions in postfix order, so that their depth costs no stack.
+//! Numeric expressions in postfix order, because evaluating nested ones must not use stack proportional to their depth.
 
 use super::format::Format;
 use super::integer::{Integer, Operation};
 
-/// The number of a numeric variable.
+/// The index of a numeric variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberId(pub usize);
 
-/// One item of an [`Expression`].
+/// An item of an [`Expression`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
     /// A number.
     Literal(Integer),
     /// A variable.
     Variable(NumberId),
-    /// Combines the two values before it.
+    /// An operation on the two values before it.
     Combine(Operation),
 }
 
-/// An expression with two operands before each operation.
+/// An expression in which both operands precede each operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression(Vec<Term>);
 
-/// The variables of an expression have different formats and none is given.
+/// The variables of an expression have different formats, and none is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatConflict;
 
 impl Expression {
-    /// An expression of `terms`, which leave exactly one value.
+    /// Creates an expression of `terms`, which must leave exactly one value.
     pub fn new(terms: Vec<Term>) -> Expression {
         Expression(terms)
     }
 
-    /// Its value, or all reasons why there is none, one per line.
+    /// Returns its value, or all reasons why it does not have one, one per line.
     pub fn evaluate(
         &self,
         value_of: impl Fn(NumberId) -> Result<Integer, String>,
@@ -63,7 +63,7 @@ impl Expression {
         stack.pop().ok_or_else(|| "empty expression".to_owned())
     }
 
-    /// The one format its variables have, if it has variables.
+    /// Returns the common format of its variables, if it has variables.
     pub fn implied_format(
         &self,
         format_of: impl Fn(NumberId) -> Format,

@@ -1,13 +1,13 @@
-//! How numbers are written in the input.
+//! Formats of numbers in the input.
 
 use num_bigint::Sign;
 
 use super::integer::{Integer, from_digits};
 
-/// Digits beyond which a precision is refused.
+/// The maximal precision in digits.
 const MAX_PRECISION: u32 = 10_000;
 
-/// The letter of a format.
+/// The conversion letter of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// `%u`
@@ -29,19 +29,19 @@ impl Notation {
     }
 }
 
-/// The format of a number, as in `%#.8x`.
+/// The format of a number, for example `%#.8x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// The letter.
+    /// The conversion letter.
     pub notation: Notation,
-    /// The least number of digits; 0 if not given.
+    /// The minimal number of digits; 0 if not given.
     pub precision: u32,
     /// Whether the number begins with `0x`.
     pub alternate: bool,
 }
 
 impl Format {
-    /// What a number has if nothing is said.
+    /// The default format.
     pub const UNSIGNED: Format = Format {
         notation: Notation::Unsigned,
         precision: 0,
@@ -52,7 +52,7 @@ impl Format {
         if self.alternate { "0x" } else { "" }
     }
 
-    /// The regular expression for any number of this format.
+    /// Returns the regular expression of numbers in this format.
     pub fn wildcard(&self) -> String {
         let sign = if self.notation == Notation::Signed {
             "-?"
@@ -74,7 +74,7 @@ impl Format {
         }
     }
 
-    /// `value` in this format, if it has one.
+    /// Returns `value` in this format; `None` if the format cannot represent it.
     pub fn render(&self, value: &Integer) -> Option<String> {
         let negative = value.sign() == Sign::Minus;
         if self.precision > MAX_PRECISION || (negative && self.notation != Notation::Signed) {
@@ -92,7 +92,7 @@ impl Format {
         ))
     }
 
-    /// The number that `text`, a match of [`Format::wildcard`], stands for.
+    /// Parses `text`, a match of [`Format::wildcard`].
     pub fn read(&self, text: &[u8]) -> Option<Integer> {
         let unsigned = text.strip_prefix(b"-").unwrap_or(text);
         let digits = unsigned.strip_prefix(self.prefix().as_bytes())?;

@@ -1,17 +1,17 @@
-//! Integers of any size.
+//! Arbitrary-precision integers.
 
 use num_bigint::{BigInt, BigUint};
 
-/// The digits that one integer may have, in any radix: the time of its operations grows with their square.
+/// The maximal number of digits of an integer in any radix, because the time of operations is quadratic in it.
 pub const MAX_DIGITS: usize = 10_000;
 
-/// The bits that [`MAX_DIGITS`] digits of the largest radix can fill.
+/// The maximal number of bits of [`MAX_DIGITS`] digits in the largest radix.
 const MAX_BITS: u64 = 4 * MAX_DIGITS as u64;
 
 /// An integer of at most [`MAX_BITS`] bits.
 pub type Integer = BigInt;
 
-/// What two integers are combined by.
+/// A binary operation on integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// `+`, `add`
@@ -29,7 +29,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation a function name stands for.
+    /// Returns the operation with this function name.
     pub fn by_name(name: &str) -> Option<Operation> {
         Some(match name {
             "add" => Operation::Add,
@@ -42,7 +42,7 @@ impl Operation {
         })
     }
 
-    /// The result, unless it divides by zero or is too large.
+    /// Returns the result; `None` for a division by zero or a result that is too large.
     pub fn apply(self, left: &Integer, right: &Integer) -> Option<Integer> {
         let result = match self {
             Operation::Add => left + right,
@@ -56,7 +56,7 @@ impl Operation {
     }
 }
 
-/// Reads digits of `radix`, which is at most 16; too many or others are no integer.
+/// Parses digits of `radix`, which is at most 16. Returns `None` for invalid or too many digits.
 pub fn from_digits(digits: &[u8], radix: u32) -> Option<Integer> {
     let significant = digits.iter().skip_while(|&&digit| digit == b'0');
     let value = |&digit: &u8| Some(char::from(digit).to_digit(radix)? as u8);

@@ -1,21 +1,21 @@
-//! What it costs to give work to the threads of a pool and to wait for them.
+//! Overhead of passing work to the threads of a pool and waiting for them.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin fork_join
 //! ```
 //!
-//! Medians of 1000 calls, beside `std::thread::scope`. *warm*: calls follow each other at once. *asleep*: a
-//! pause before each call lets the threads go to sleep. *speedup*: a task for each thread that does nothing
-//! but arithmetic, against the same tasks one after the other; on a machine that is busy it says little.
-//! *fork-join*: what such a call takes beyond one task alone, the least and the median; where it is near to what a
-//! task takes, the caller has done more than its own.
+//! Medians of 1000 calls, compared with `std::thread::scope`. *warm*: calls follow each other immediately. *asleep*: a
+//! pause before each call lets the threads go to sleep. *speedup*: a purely arithmetic task per thread, relative to
+//! running the same tasks sequentially; meaningless on a busy machine. *fork-join*: the time of such a call minus that
+//! of a single task, the minimum and the median; if it is close to the time of a task, the caller has run more than its
+//! own task.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mind_jit::pool::Pool;
 
-/// The median of the times of `calls` calls, in microseconds.
+/// Returns the median time of `calls` calls, in microseconds.
 fn median(calls: usize, mut call: impl FnMut() -> Duration) -> f64 {
     let mut times: Vec<Duration> = (0..calls).map(|_| call()).collect();
     times.sort();
@@ -28,7 +28,7 @@ fn timed(f: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// A chain of `steps` multiply-adds.
+/// Computes a chain of `steps` multiply-adds.
 fn work(steps: u64) {
     let mut x = 1.0f64;
     for _ in 0..steps {
@@ -44,7 +44,7 @@ fn main() {
     };
     for threads in 1..=most.min(4) {
         let pool = Pool::new(threads);
-        // Batches, since a look at the clock costs as much as a call.
+        // Calls are timed in batches, because reading the clock takes as long as a call.
         let warm = median(1000, || {
             timed(|| (0..10).for_each(|_| pool.run(threads, empty)))
         }) / 10.0;

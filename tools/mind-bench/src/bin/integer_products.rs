@@ -1,11 +1,11 @@
-//! What products of integers change in the logits of a decoder model, beside products of numbers.
+//! Effect of integer products on the logits of a decoder model, compared with floating-point products.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin integer_products -- [--stored q8_0,q4_0,q4_k] [--layers 4] [--tokens 64]
 //! ```
 //!
-//! The model has the shape of Qwen2-0.5B, a smaller vocabulary and random weights without a mean. Logits by products of
-//! numbers are within some 1e-6 of those in double precision, so that they stand for these here. Tokens and embeddings are
+//! The model has the shape of Qwen2-0.5B, a smaller vocabulary and random weights with mean 0. The reference are logits
+//! of floating-point products, which are within about 1e-6 of those in double precision. Tokens and embeddings are
 //! random, or the tokens repeat, or some channels of all embeddings are 50 times as large as the others.
 
 use std::borrow::Cow;
@@ -21,10 +21,10 @@ use mind_jit::program::PanelChoice;
 use mind_model::{Model, ModelOptions, Products, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
 
-/// Tokens of the vocabulary.
+/// Vocabulary size.
 const VOCABULARY: usize = 4096;
 
-/// How embeddings and tokens are made.
+/// The distribution of embeddings and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Random,
@@ -44,20 +44,24 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
-/// An unknown flag, a value that it does not take, no engine.
+/// An unknown flag; an invalid value; no engine.
 fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
     let mut formats = vec![WeightType::Q8_0, WeightType::Q4_0, WeightType::Q4K];
     let (mut layers, mut tokens) = (4, 64);
     while let Some(word) = words.next() {
         let value = words.next().ok_or(format!("`{word}` needs a value"))?;
-        let count = || value.parse().map_err(|_| format!("`{value}` is no count"));
+        let count = || {
+            value
+                .parse()
+                .map_err(|_| format!("invalid count `{value}`"))
+        };
         match &*word {
             "--layers" => layers = count()?,
             "--tokens" => tokens = count()?,
             "--stored" => {
                 let all: Option<Vec<WeightType>> =
                     value.split(',').map(WeightType::parse).collect();
-                formats = all.ok_or(format!("`{value}` is no list of formats"))?;
+                formats = all.ok_or(format!("invalid list of formats `{value}`"))?;
             }
             _ => return Err(format!("unknown flag `{word}`")),
         }
@@ -81,7 +85,7 @@ fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
     Ok(())
 }
 
-/// The logits after each token.
+/// Returns the logits after each token.
 fn logits(
     config: Config,
     engine: &Arc<Engine>,
@@ -105,7 +109,7 @@ fn logits(
     session.prefill_all(&tokens).map_err(fail)
 }
 
-/// The difference in words.
+/// Returns a description of the difference.
 fn difference(exact: &[f32], found: &[f32]) -> String {
     let square = |x: f64| x * x;
     let pairs = || {
@@ -154,7 +158,7 @@ fn mixed(at: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Weights that are made up when they are asked for, about 1 over the root of the inputs large and without a mean.
+/// Random weights that are generated on demand, with magnitudes of about 1 / sqrt(inputs) and mean 0.
 struct Balanced {
     format: WeightType,
     kind: Kind,
@@ -177,7 +181,7 @@ impl Balanced {
                 WeightType::Q4K => {
                     scale(0, 1.6e-4);
                     scale(2, 1.2e-3);
-                    // Minima are as large as scales.
+                    // Minimums are as large as scales.
                     for at in 0..4 {
                         block[8 + at] = block[4 + at];
                         block[12 + at] = block[12 + at] & 15 | block[12 + at] << 4;

@@ -1,12 +1,12 @@
-//! Speed of compiled products beside what the machine can do.
+//! Speed of compiled products compared with the peak of the machine.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin jit_products [FILTER [mc=48,kc=256,nc=512,lhs=1,rhs=0,ahead=0,down=1]...]
 //! ```
 //!
-//! Each row runs in turn with a kernel that does nothing but multiply-adds, or one that does nothing but read,
-//! and is given in per cent of it. Figures are medians of one thread. Rows of `FILTER` run alone. They run
-//! in turn with the same product in other schedules, where some are given, as changes to the one that is chosen.
+//! Runs of each row alternate with a kernel that only does multiply-adds, or one that only reads, and are given as a
+//! percentage of it. Times are medians on one thread. Only rows that contain `FILTER` are run. They alternate with the
+//! same product in other schedules, which are given as changes of the chosen one.
 
 use std::hint::black_box;
 
@@ -23,9 +23,9 @@ use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
 use mind_vir::kernel::{CompiledKernel, assemble};
 use mind_vir::target::{Isa, TargetInfo};
 
-/// Multiply-adds of each chain in a call.
+/// Multiply-adds per chain in a call.
 const STEPS: i64 = 20_000;
-/// Times that a row and its yardstick run.
+/// Number of runs of a row and of its reference kernel.
 const ROUNDS: usize = 15;
 
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-/// What is done with a complete vector.
+/// The epilogue of a product.
 #[derive(Clone, Copy, PartialEq)]
 enum Epilogue {
     Plain,
@@ -53,16 +53,16 @@ enum Epilogue {
     Fused,
 }
 
-/// How the second operand is given.
+/// The layout of the second operand.
 #[derive(Clone, Copy, PartialEq)]
 enum Weights {
-    /// Packed before the clock starts.
+    /// Packed in advance.
     Constant,
-    /// As rows, packed within the time if the schedule says so.
+    /// Row-major; packed as part of the run if the schedule packs.
     Rows,
-    /// Transposed, packed within the time if the schedule says so.
+    /// Transposed; packed as part of the run if the schedule packs.
     Columns,
-    /// Numbers in blocks of a few bits, packed before the clock starts.
+    /// Block-quantised, packed in advance.
     Quantised(QuantFormat),
 }
 
@@ -105,7 +105,7 @@ fn rows() -> Vec<Row> {
             epilogue,
         });
     };
-    // A few tiles whose operands stay in the first-level cache: the micro-kernel alone.
+    // A few tiles whose operands fit into the first-level cache: the micro-kernel alone.
     for extents in [(24, 16, 128), (6, 16, 256)] {
         add(DType::F32, extents, Weights::Constant, Epilogue::Plain);
     }
@@ -170,7 +170,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// A convolution to time: 3 by 3 taps, padding that keeps the extents, filters packed.
+/// A convolution to time: 3 × 3 filters, `same` padding, packed filters.
 #[derive(Clone, Copy)]
 struct Window {
     dtype: DType,
@@ -228,28 +228,28 @@ const fn window(dtype: DType, extent: usize, channels: usize, filters: usize) ->
     }
 }
 
-/// The yardsticks of this machine.
+/// The reference kernels of this machine.
 struct Bench {
     target: TargetInfo,
     peak: CompiledKernel,
     read: CompiledKernel,
-    /// Larger than every cache.
+    /// Larger than all caches.
     far: Vec<f32>,
 }
 
-/// Seconds that this thread has run; what others did meanwhile does not count.
+/// Returns the CPU time of this thread in seconds, which excludes other processes.
 #[cfg(unix)]
 fn clock() -> f64 {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes one structure, which is there.
+    // SAFETY: the call writes one structure, which is valid.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
 
-/// Seconds since the first call.
+/// Returns the seconds since the first call.
 #[cfg(not(unix))]
 fn clock() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
@@ -259,7 +259,7 @@ fn clock() -> f64 {
         .as_secs_f64()
 }
 
-/// Seconds of one call, in batches long enough for the clock.
+/// Returns the seconds of one call, timed in batches that are long enough for the clock.
 fn time(calls: usize, mut call: impl FnMut()) -> f64 {
     let start = clock();
     for _ in 0..calls {
@@ -282,7 +282,7 @@ impl Bench {
         }
     }
 
-    /// Multiply-adds of `f32` in a second.
+    /// Returns the peak `f32` multiply-adds per second.
     fn measured_peak(&self) -> f64 {
         let mut out = [0f32; 16];
         let seconds = time(1, || {
@@ -293,7 +293,7 @@ impl Bench {
         peaks::CHAINS as f64 * lanes * STEPS as f64 / seconds
     }
 
-    /// Bytes that are read from memory in a second.
+    /// Returns the bytes per second read from memory.
     fn measured_read(&self) -> f64 {
         let mut sink = [0f32; 16];
         let count = self.far.len().min(16 << 20);
@@ -414,15 +414,15 @@ struct Call {
     buffers: Buffers,
     compile_us: f64,
     code_bytes: usize,
-    /// Seconds of each run; multiply-adds a second of the peak beside it; per cent of the peak, and of the speed
-    /// of memory.
+    /// Seconds of each run; the peak in multiply-adds per second next to it; percentages of the peak and of the memory
+    /// bandwidth.
     times: Vec<f64>,
     peaks: Vec<f64>,
     compute: Vec<f64>,
     memory: Vec<f64>,
 }
 
-/// `count` elements, 0.25 each.
+/// Returns `count` elements with the value 0.25.
 fn elements(dtype: DType, count: usize) -> Pages {
     let mut pages = Pages::new(count * dtype.size());
     let one: &[u8] = match dtype {
@@ -548,7 +548,7 @@ impl Call {
             buffers: Buffers {
                 lhs: elements(row.dtype, m * k),
                 rhs: match lie {
-                    // All of them zeros.
+                    // All zeros.
                     Rhs::Quantised(panels) => Pages::new(panels.bytes(n, k)),
                     _ => elements(row.dtype, n * k),
                 },
@@ -602,7 +602,7 @@ impl Call {
         unsafe { self.kernel.call(&args) };
     }
 
-    /// Prints medians, and the best run.
+    /// Prints the medians and the best run.
     fn report(self, row: &Row) {
         let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
         let read = if self.memory.is_empty() {
@@ -638,7 +638,7 @@ impl Call {
     }
 }
 
-/// Makes changes to a schedule: `FIELD=NUMBER`, with commas between them.
+/// Applies changes to a schedule: `FIELD=NUMBER`, separated by commas.
 fn changed(schedule: &mut Schedule, change: &str) {
     for (field, value) in change.split(',').filter_map(|word| word.split_once('=')) {
         let value: usize = value.parse().expect("a number");

@@ -1,5 +1,5 @@
-//! Peak heap per op, from parsing to printing, of canonicalize, cse and dce, and of fold and fuse:
-//! `cargo run --release -p mind-bench --bin memory`.
+//! Peak heap per op, from parsing to printing, for canonicalize, cse and dce, and for fold and fuse: `cargo run
+//! --release -p mind-bench --bin memory`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{self, Write};
@@ -15,12 +15,12 @@ struct Counting;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system allocator unchanged; only counters are kept beside it.
+// SAFETY: every call is forwarded to the system allocator; only counters are added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those of the system allocator.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A host that reads one text and drops all output.
+/// A host that reads one text and discards all output.
 struct Sink {
     input: Vec<u8>,
     out: std::io::Sink,
@@ -87,7 +87,7 @@ fn main() {
     ];
     let mut table = io::stdout();
     let (model, ops, most, each) = ("model", "ops", "peak bytes", "bytes per op");
-    // A reader that closes the pipe has seen enough.
+    // Write errors are ignored, because a reader may close the pipe early.
     let _ = writeln!(
         table,
         "{model:>11}  {ops:>8}  {most:>10}  {each:>12}  passes"
@@ -104,7 +104,7 @@ fn main() {
     }
 }
 
-/// The most bytes that were live at once beyond the input, from reading it to printing the result.
+/// Returns the peak heap size without the input, from reading it to printing the result.
 fn peak(text: String, passes: &[&str]) -> usize {
     let mut host = Sink {
         input: text.into_bytes(),

@@ -1,13 +1,13 @@
-//! Speed of a decoder model: prefill and decode, beside what the machine can do.
+//! Speed of prefill and decode of a decoder model, compared with the peak of the machine.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin models -- [--threads 1,2] [--stored bf16,q4_k,fp32] [--layers 24]
 //!     [--prefill 128,512] [--contexts 128,2048] [--products numbers,integers]
 //! ```
 //!
-//! The model has the shape of Qwen2-0.5B and random weights. Prefill is held against the multiply-adds that the
-//! machine can do, decode against the time of reading the weights from memory once. Times of the processor stand
-//! beside those of the clock: on a machine that others use they are the fairer ones for one thread.
+//! The model has the shape of Qwen2-0.5B and random weights. Prefill is compared with the peak of multiply-adds, decode
+//! with the time of reading the weights from memory once. Both CPU time and wall time are given, because on a shared
+//! machine the former is more reliable for one thread.
 
 use std::borrow::Cow;
 use std::num::NonZero;
@@ -35,7 +35,7 @@ struct Args {
 impl Args {
     /// # Errors
     ///
-    /// An unknown flag, or one without a list of numbers.
+    /// An unknown flag, or a flag without a list of numbers.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let mut args = Args {
             threads: vec![1, 2],
@@ -48,7 +48,7 @@ impl Args {
         while let Some(word) = words.next() {
             let value = words.next().ok_or(format!("`{word}` needs a value"))?;
             let counts: Result<Vec<usize>, _> = value.split(',').map(str::parse).collect();
-            let counts = || counts.map_err(|_| format!("`{value}` is no list of counts"));
+            let counts = || counts.map_err(|_| format!("invalid list of counts `{value}`"));
             match &*word {
                 "--threads" => args.threads = counts()?,
                 "--layers" => args.layers = counts()?[0],
@@ -57,7 +57,7 @@ impl Args {
                 "--stored" => {
                     let stored = value.split(',').map(WeightType::parse);
                     let stored: Option<Vec<WeightType>> = stored.collect();
-                    args.stored = stored.ok_or(format!("`{value}` is no list of formats"))?;
+                    args.stored = stored.ok_or(format!("invalid list of formats `{value}`"))?;
                 }
                 "--products" => {
                     let products = value.split(',').map(|word| match word {
@@ -66,7 +66,8 @@ impl Args {
                         _ => None,
                     });
                     let products: Option<Vec<Products>> = products.collect();
-                    args.products = products.ok_or(format!("`{value}` is no list of products"))?;
+                    args.products =
+                        products.ok_or(format!("invalid list of products `{value}`"))?;
                 }
                 _ => return Err(format!("unknown flag `{word}`")),
             }
@@ -75,18 +76,18 @@ impl Args {
     }
 }
 
-/// Tokens of the vocabulary.
+/// Vocabulary size.
 const VOCABULARY: usize = 151_936;
 
-/// Weights that are made up when they are asked for.
+/// Random weights that are generated on demand.
 ///
-/// They are stored as [`qwen2::stored_as`] says.
+/// Their storage types are those of [`qwen2::stored_as`].
 struct Random(WeightType);
 
 impl Random {
     fn bits(at: usize) -> u32 {
         let mixed = (at as u32).wrapping_mul(0x9e37_79b9) ^ (at as u32 >> 7);
-        // From -1/16 to 1/16 without 0.
+        // From -1/16 to 1/16, without 0.
         (mixed & 0x8000_0000) | 0x3d00_0000 | (mixed >> 9 & 0x007f_0000)
     }
 }
@@ -109,7 +110,7 @@ impl Weights for Random {
             WeightType::Bf16 | WeightType::F16 => bits
                 .flat_map(|bits| ((bits >> 16) as u16).to_le_bytes())
                 .collect(),
-            // Any bits, but for the exponents of scales.
+            // Random bits, except for the exponents of scales.
             _ => {
                 let bytes = count / weight_type.block_elements() * weight_type.block_bytes();
                 (0..bytes)
@@ -142,7 +143,7 @@ impl Weights for Random {
     }
 }
 
-/// Bytes of the weights that a token is multiplied by.
+/// Returns the bytes of the weight matrices that a token is multiplied with.
 fn weight_bytes(config: &Config, asked: WeightType) -> usize {
     let (d, inner) = (config.hidden_size, config.intermediate_size);
     let bytes = |outputs: usize, inputs: usize| {
@@ -154,14 +155,14 @@ fn weight_bytes(config: &Config, asked: WeightType) -> usize {
     config.num_layers * layer + bytes(config.vocab_size, d)
 }
 
-/// Weights that a token is multiplied by.
+/// Returns the number of weights that a token is multiplied with.
 fn parameters(config: &Config) -> usize {
     let (d, inner) = (config.hidden_size, config.intermediate_size);
     let layer = 2 * d * (config.q_width() + config.kv_width()) + 3 * d * inner;
     config.num_layers * layer + d * config.vocab_size
 }
 
-/// The medians by the clock and by the processor.
+/// Returns the medians of wall time and CPU time.
 fn medians(samples: &[[Duration; 2]]) -> [f64; 2] {
     [0, 1].map(|which| {
         let mut times: Vec<Duration> = samples.iter().map(|sample| sample[which]).collect();
@@ -170,7 +171,7 @@ fn medians(samples: &[[Duration; 2]]) -> [f64; 2] {
     })
 }
 
-/// A time by the clock and by the processor.
+/// Measures wall time and CPU time.
 #[derive(Clone, Copy)]
 struct Stopwatch {
     clock: Instant,
@@ -190,18 +191,18 @@ impl Stopwatch {
     }
 }
 
-/// What the threads of the process have run together.
+/// Returns the CPU time of all threads of the process.
 fn processor() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes the time and nothing else.
+    // SAFETY: the call only writes the time.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Memory of the process that is in use, in MB.
+/// Returns the resident memory of the process in MB.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text

@@ -1,12 +1,12 @@
-//! How the workloads divide among many threads, simulated, as a table in Markdown.
+//! Simulated scaling of the workloads with the number of threads, as a Markdown table.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin scaling -- [NAME...]
 //! ```
 //!
-//! `NAME` is a part of a workload's name; without one, all are simulated. Nothing runs: each workload is compiled, and
-//! the tasks of its calls are divided as a run on that many threads divides them. `Program::simulate` defines the
-//! times. Workloads with control flow or ops without a kernel are left out.
+//! `NAME` is a part of a workload's name; without one, all are simulated. Nothing is executed: each workload is
+//! compiled, and the tasks of its calls are divided as in a run on that many threads. `Program::simulate` defines the
+//! times. Workloads with control flow or ops without a kernel are skipped.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use mind_bench::workloads::all;
 use mind_bench::workloads::run::{Code, Failure, graph};
 use mind_driver::engine::{Config, Engine};
 
-/// Numbers of threads, besides one.
+/// Numbers of threads in addition to one.
 const THREADS: [usize; 6] = [2, 4, 8, 16, 32, 64];
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
-/// No engine, a workload without code.
+/// No engine; a workload that does not compile.
 fn table(names: &[String]) -> Result<(), String> {
     let config = Config {
         threads: Some(NonZero::<usize>::MIN),

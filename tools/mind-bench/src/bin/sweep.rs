@@ -1,12 +1,12 @@
-//! The share of the peak that products of matrices attain, for shapes of all kinds: the worst ones as a table in Markdown.
+//! Fraction of the peak that matrix products reach for many shapes: the worst ones as a Markdown table.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin sweep [--threads N] [--isa avx2]
 //! ```
 //!
-//! Shapes are all powers of two from 128 to 2048 in each dimension, and 300 triples of numbers from 128 to 2048 drawn by
-//! a fixed rule, odd and even. Both operands are arguments: nothing is packed beforehand. Each run is followed by one of a
-//! kernel that does nothing but multiply-adds, of which the share is.
+//! Shapes are all combinations of powers of two from 128 to 2048, and 300 pseudo-random triples of numbers from 128 to
+//! 2048. Both operands are inputs, so nothing is packed in advance. Each run is followed by one of a kernel that only
+//! does multiply-adds, which is the reference of the fraction.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -22,10 +22,10 @@ const EFFORT: Effort = Effort {
     time: Duration::from_millis(30),
 };
 
-/// Extents that are drawn.
+/// Range of random extents.
 const EXTENTS: std::ops::RangeInclusive<u64> = 128..=2048;
 const DRAWN: usize = 300;
-/// How many of the worst are shown.
+/// Number of worst shapes that are shown.
 const WORST: usize = 10;
 
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
-/// An unknown flag, or one without its value.
+/// An unknown flag, or a flag without its value.
 fn read(mut words: impl Iterator<Item = String>) -> Result<Config, String> {
     let mut config = Config {
         threads: Some(NonZero::<usize>::MIN),
@@ -52,7 +52,7 @@ fn read(mut words: impl Iterator<Item = String>) -> Result<Config, String> {
         match &*word {
             "--threads" => {
                 let count = value.parse();
-                config.threads = Some(count.map_err(|_| format!("`{value}` is no count"))?);
+                config.threads = Some(count.map_err(|_| format!("invalid count `{value}`"))?);
             }
             "--isa" => {
                 let isa: Result<Isa, _> = value.parse();
@@ -64,14 +64,14 @@ fn read(mut words: impl Iterator<Item = String>) -> Result<Config, String> {
     Ok(config)
 }
 
-/// All shapes: m, k, n.
+/// Returns all shapes: m, k, n.
 fn shapes() -> Vec<[u64; 3]> {
     let powers = [128, 256, 512, 1024, 2048];
     let planes = powers.iter().flat_map(|&m| powers.map(|k| (m, k)));
     let mut shapes: Vec<_> = planes
         .flat_map(|(m, k)| powers.map(|n| [m, k, n]))
         .collect();
-    // A linear congruential generator; its upper bits are good enough for extents.
+    // A linear congruential generator, whose upper bits are random enough for extents.
     let mut state = 1u64;
     let mut draw = || {
         state = (state.wrapping_mul(6_364_136_223_846_793_005)).wrapping_add(1);
@@ -83,7 +83,7 @@ fn shapes() -> Vec<[u64; 3]> {
 
 /// # Errors
 ///
-/// No engine, a product that does not run.
+/// No engine; a product that does not run.
 fn sweep(config: &Config) -> Result<(), String> {
     let engine = Engine::new(config).map_err(|found| Failure::Rejected(found).to_string())?;
     let mut found = Vec::new();

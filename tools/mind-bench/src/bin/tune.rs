@@ -1,12 +1,12 @@
-//! What measured schedules gain on the modules of `workloads`, as a table in Markdown.
+//! Speedup of tuned schedules on the modules of `workloads`, as a Markdown table.
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin tune -- [NAME...] [--threads 1,2] [--isa avx2]
 //! ```
 //!
-//! `NAME` is a part of a workload's name; without one, all run. Each workload is compiled with the schedules of the
-//! lowering and with those that a tuner finds, and runs of both are timed in turns. On one thread the time is that of
-//! the processor, where the system tells it: other programs take none of it.
+//! `NAME` is a part of a workload's name; without one, all run. Each workload is compiled with the default schedules of
+//! the lowering and with those that a tuner finds, and timed runs of both alternate. On one thread the time is CPU time
+//! if the system provides it, because it excludes other processes.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use mind_driver::engine::{Config, Engine};
 use mind_driver::tune::{Choice, Tuner};
 use mind_vir::target::{Isa, processor};
 
-/// A workload is timed for so long.
+/// The minimal effort per workload.
 const EFFORT: Effort = Effort {
     samples: 15,
     time: Duration::from_millis(400),
@@ -35,7 +35,7 @@ struct Args {
 impl Args {
     /// # Errors
     ///
-    /// An unknown flag, or one without its value.
+    /// An unknown flag, or a flag without its value.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let mut args = Args {
             names: Vec::new(),
@@ -49,7 +49,8 @@ impl Args {
                     let value = value()?;
                     let counts = value.split(',').map(|count| count.parse());
                     let counts: Result<Vec<NonZero<usize>>, _> = counts.collect();
-                    args.threads = counts.map_err(|_| format!("`{value}` is no list of counts"))?;
+                    args.threads =
+                        counts.map_err(|_| format!("invalid list of counts `{value}`"))?;
                 }
                 "--isa" => args.isa = Some(value()?.parse().map_err(|why| format!("{why}"))?),
                 flag if flag.starts_with('-') => return Err(format!("unknown flag `{flag}`")),
@@ -76,7 +77,7 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
-/// No engine. A workload that does not run is a line of the table.
+/// No engine. The error of a workload that does not run is a row of the table.
 fn table(args: &Args, threads: NonZero<usize>) -> Result<(), String> {
     let clock: Clock = if threads.get() == 1 {
         processor_time
@@ -128,14 +129,14 @@ fn wall_time() -> Duration {
     START.elapsed()
 }
 
-/// The time that the processor has spent on this process.
+/// Returns the CPU time of this process.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the time is this function's own.
+    // SAFETY: the call only writes to a local variable.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     if failed == 0 {
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,14 +1,14 @@
-//! Speed of compiled modules that people run, beside what the machine can do.
+//! Speed of compiled real-world modules, compared with the peak of the machine.
 //!
 //! ```text
 //! cargo run --profile dist -p mind-bench --bin workloads -- [NAME...] [--threads 1,2] [--isa avx2] [--quick]
 //!     [--json FILE] [--list] [--print] [--turns]
 //! ```
 //!
-//! `NAME` is a part of a workload's name; without one, all run. Weights are bound once; runs alone are timed.
-//! `perf` is the time of a perfect run over the time of this one. `--list` shows names, flops and bytes,
-//! `--print` the modules. `--turns` compiles the workload called `NAME` on the first number of threads, and for each line of
-//! standard input times runs of it and prints the median in microseconds, so that others can be timed in between.
+//! `NAME` is a part of a workload's name; without one, all run. Weights are bound once, and only runs are timed. `perf`
+//! is the time of an ideal run over the measured time. `--list` shows names, flops and bytes, `--print` the modules.
+//! `--turns` compiles the workload called `NAME` on the first number of threads, and for each line of standard input
+//! times runs of it and prints the median in microseconds, so that the runs of other programs can alternate with them.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ struct Args {
 impl Args {
     /// # Errors
     ///
-    /// An unknown flag, or one without its value.
+    /// An unknown flag, or a flag without its value.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let mut args = Args {
@@ -59,7 +59,8 @@ impl Args {
                     let value = value()?;
                     let counts = value.split(',').map(|count| count.parse());
                     let counts: Result<Vec<NonZero<usize>>, _> = counts.collect();
-                    args.threads = counts.map_err(|_| format!("`{value}` is no list of counts"))?;
+                    args.threads =
+                        counts.map_err(|_| format!("invalid list of counts `{value}`"))?;
                 }
                 "--isa" => args.isa = Some(value()?.parse().map_err(|why| format!("{why}"))?),
                 "--json" => args.json = Some(value()?),
@@ -131,7 +132,7 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
-/// No engine, no workload of that name, or one that does not run.
+/// No engine; no workload of that name; a workload that does not run.
 fn turns(args: &Args) -> Result<(), String> {
     let named = |workload: &Workload| args.names.contains(&workload.name);
     let workload = all().into_iter().find(named);
@@ -148,7 +149,7 @@ fn turns(args: &Args) -> Result<(), String> {
 
 /// # Errors
 ///
-/// The machine has no such instruction set.
+/// The machine does not support the instruction set.
 fn engine(args: &Args, threads: NonZero<usize>) -> Result<Engine, String> {
     let config = Config {
         isa: args.isa,
@@ -160,7 +161,7 @@ fn engine(args: &Args, threads: NonZero<usize>) -> Result<Engine, String> {
 
 /// # Errors
 ///
-/// No engine, or a file that cannot be written. A workload that does not run is a line of the report.
+/// No engine; a file that cannot be written. The error of a workload that does not run is a row of the report.
 fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
     let (mut machines, mut rows) = (Vec::new(), Vec::new());
     let mut target = None;

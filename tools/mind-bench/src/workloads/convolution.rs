@@ -1,4 +1,4 @@
-//! Convolutions: one of a residual network, and a whole small network.
+//! Convolutions: a layer of a residual network, and a small network.
 
 use super::Workload;
 use super::text::{Id, Text};
@@ -7,7 +7,7 @@ pub(super) fn all() -> Vec<Workload> {
     vec![layer(), lenet()]
 }
 
-/// 3×3, 64 channels to 64, 56×56 positions, padded.
+/// 3×3 filters, 64 to 64 channels, 56×56 positions, padded.
 fn layer() -> Workload {
     let shape = [1, 56, 56, 64];
     let mut t = Text::new("f32");
@@ -42,7 +42,7 @@ fn biased(t: &mut Text, name: &str, x: Id, channels: u64) -> Id {
     t.op("Relu", &[sum])
 }
 
-/// Means of squares of four; the result has `side` by `side` positions.
+/// Average pooling of 2×2 squares; the result has `side` by `side` positions.
 fn pooled(t: &mut Text, x: Id, side: u64, channels: u64) -> Id {
     let split = format!("new_shape=[1, {side}, 2, {side}, 2, {channels}]");
     let squares = t.op_with("Reshape", &[x], &split);

@@ -3,7 +3,7 @@
 use super::Workload;
 use super::text::{Id, Text};
 
-/// Each chain in the second-level cache and in memory.
+/// Returns each chain with operands in the second-level cache and in memory.
 pub(super) fn all() -> Vec<Workload> {
     let sizes = [(16 << 10, "16k"), (4 << 20, "4m")];
     let cases = sizes.into_iter().flat_map(|(count, size)| {

@@ -1,11 +1,11 @@
-//! Modules that people run, as Core text, to measure compiled code on.
+//! Real-world modules as Core text, for measuring compiled code.
 //!
-//! - [`all`]: every workload, by family: a residual block, a perceptron, products, elementwise chains, rows, an
-//!   encoder layer, convolutions, windows, a recurrent layer, a decoder layer.
+//! - [`all`]: every workload, by family: a residual block, a perceptron, products, elementwise chains, rows, an encoder
+//!   layer, convolutions, windows, a recurrent layer, a decoder layer.
 //! - [`products::product`]: a product of any extents.
-//! - [`run`]: a workload as code, bound to made-up arrays.
-//! - [`report`]: times beside those limits, as text and as JSON.
-//! - [`tuned`]: a workload with the schedules of the lowering and with those that were measured.
+//! - [`run`]: a compiled workload, bound to random arrays.
+//! - [`report`]: times compared with the peaks of the machine, as text and as JSON.
+//! - [`tuned`]: a workload with the default schedules of the lowering and with tuned ones.
 
 pub mod products;
 pub mod report;
@@ -23,17 +23,17 @@ mod windows;
 /// A module to measure.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What it is called, such as `matmul-512`.
+    /// The name, for example `matmul-512`.
     pub name: String,
-    /// The module as Core text. Weights are `param`s; all extents are numbers.
+    /// The module as Core text. Weights are `param`s; all shapes are static.
     pub text: String,
     /// Multiplications and additions of its products and convolutions in one run.
     pub flops: u64,
-    /// Bytes of its inputs, weights and outputs, each once.
+    /// Bytes of its inputs, weights and outputs, each counted once.
     pub bytes: u64,
 }
 
-/// Every workload, in the order of a report.
+/// Returns every workload, in the order of a report.
 pub fn all() -> Vec<Workload> {
     let families = [
         products::blocks(),

@@ -1,4 +1,4 @@
-//! Products of matrices: alone, in a residual block, in a perceptron.
+//! Matrix products: alone, in a residual block, in a perceptron.
 
 use super::Workload;
 use super::text::Text;
@@ -21,7 +21,7 @@ pub(super) fn blocks() -> Vec<Workload> {
     cases.map(block).collect()
 }
 
-/// 784-256-10, for digits.
+/// 784-256-10, for digit recognition.
 pub(super) fn perceptrons() -> Vec<Workload> {
     let perceptron = |batch| {
         let mut t = Text::new("f32");
@@ -34,7 +34,7 @@ pub(super) fn perceptrons() -> Vec<Workload> {
     [1, 32, 256].into_iter().map(perceptron).collect()
 }
 
-/// Bytes by bytes, summed up in 32 bits.
+/// Product of byte matrices with 32-bit sums.
 fn bytes() -> Workload {
     let (n, shape) = (512, [512, 512]);
     let mut t = Text::new("i32");
@@ -49,7 +49,7 @@ fn bytes() -> Workload {
     t.finish("matmul-512-i8", &[(c, &shape)])
 }
 
-/// A product of two arguments, `m` by `k` and `k` by `n`.
+/// Returns the product of two inputs, `m` by `k` and `k` by `n`.
 pub fn product(name: String, [m, k, n]: [u64; 3]) -> Workload {
     let mut t = Text::new("f32");
     let (a, b) = (t.input("a", &[m, k]), t.input("b", &[k, n]));
@@ -57,7 +57,7 @@ pub fn product(name: String, [m, k, n]: [u64; 3]) -> Workload {
     t.finish(name, &[(c, &[m, n])])
 }
 
-/// Squares of arguments alone, of bytes, and few rows by a large square of weights.
+/// Returns square products of inputs, products of bytes, and products of few rows with a large square of weights.
 pub(super) fn matrices() -> Vec<Workload> {
     let square = |n| product(format!("matmul-{n}"), [n; 3]);
     let thin = |rows| {

@@ -1,8 +1,8 @@
-//! Layers that run step by step.
+//! Recurrent layers.
 
 use super::Workload;
 
-/// An LSTM layer of 512 units over 64 steps: the products with the inputs of all steps as one, then a scan.
+/// An LSTM layer of 512 units over 64 steps: one product with the inputs of all steps, then a scan.
 pub(super) fn all() -> Vec<Workload> {
     const STEPS: u64 = 64;
     const UNITS: u64 = 512;

@@ -1,4 +1,4 @@
-//! Times of workloads beside what the machine can do.
+//! Times of workloads compared with the peaks of the machine.
 
 use std::fmt::Write;
 
@@ -9,29 +9,29 @@ use super::Workload;
 use super::run::Times;
 use mind_jit::peaks::Peaks;
 
-/// A workload on some threads.
+/// A workload on a number of threads.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its name.
+    /// The name of the workload.
     pub name: String,
-    /// The threads it ran on.
+    /// Number of threads.
     pub threads: usize,
-    /// What it took.
+    /// The measured times.
     pub times: Times,
-    /// Floating-point operations a second of its products, in 10^9; `None` if it has no products.
+    /// GFLOP/s of its products; `None` if it has no products.
     pub gflops: Option<f64>,
-    /// Bytes of its interface a second, in 10^9.
+    /// GB/s of its inputs, weights and outputs.
     pub gbytes: f64,
-    /// The share of the time that a perfect run would take: as long as its products take at the peak, or its
-    /// bytes at the speed of the memory that holds them, whichever is longer. The peak is the one measured
-    /// beside the runs, the speed of the memory that of the table's head.
+    /// The time of an ideal run as a fraction of the measured time: the maximum of the time of its products at the
+    /// peak, and of the time of its bytes at the bandwidth of the memory that holds them. The peak is measured next to
+    /// the runs, the bandwidth is that of the table's header.
     pub attained: Option<f64>,
-    /// Which of both it is.
+    /// The limiting resource of an ideal run.
     pub limit: &'static str,
 }
 
 impl Row {
-    /// The row of a workload that was measured on the threads of `peaks`.
+    /// Returns the row of a workload that was measured on the threads of `peaks`.
     pub fn new(workload: &Workload, times: Times, peaks: &Peaks, target: &TargetInfo) -> Row {
         let seconds = times.run.as_secs_f64();
         let flops = workload.flops as f64;
@@ -58,7 +58,7 @@ impl Row {
         }
     }
 
-    /// One line of a table.
+    /// Returns a line of the table.
     pub fn line(&self) -> String {
         let micros = |time: std::time::Duration| time.as_secs_f64() * 1e6;
         let [low, high] = self.times.quartiles.map(micros);
@@ -102,10 +102,10 @@ impl Row {
     }
 }
 
-/// The head of the table that [`Row::line`] writes lines of.
+/// The header of the lines of [`Row::line`].
 pub const HEAD: &str = "workload               thr      run us          q1          q3   GFLOP/s      GB/s   perf limit   comp ms   bind ms";
 
-/// What was measured of the machine, as lines.
+/// Returns the measured peaks of the machine, as lines.
 pub fn machine(peaks: &Peaks) -> String {
     let mut text = format!("{} threads:", peaks.threads);
     for (isa, rate) in &peaks.flops {
@@ -123,7 +123,7 @@ pub fn machine(peaks: &Peaks) -> String {
     text
 }
 
-/// Everything as one object.
+/// Returns everything as one JSON object.
 pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[Row]) -> Value {
     let machine = |peaks: &Peaks| {
         let flops = peaks

@@ -1,9 +1,9 @@
-//! Reductions of rows, and what follows from them.
+//! Row reductions and ops that depend on them.
 
 use super::Workload;
 use super::text::Text;
 
-/// Softmax, layer normalisation and the ten largest of 1024 rows of 1024.
+/// Softmax, layer normalisation and top-10 of 1024 rows of 1024 elements.
 pub(super) fn all() -> Vec<Workload> {
     let shape = [1024, 1024];
     let mut t = Text::new("f32");

@@ -1,4 +1,4 @@
-//! A workload as code, bound to made-up arrays.
+//! Compiled workloads with random arrays.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,10 +25,10 @@ pub enum Failure {
     /// The compiler rejected the module.
     #[error("{}", first(.0))]
     Rejected(Diagnostics),
-    /// A run stopped.
+    /// A run failed.
     #[error(transparent)]
     Stopped(#[from] RunError),
-    /// Arrays of this size are not made up.
+    /// The arrays are too large to be generated.
     #[error("its arrays are too large to be made up")]
     TooLarge,
 }
@@ -38,18 +38,18 @@ fn first(found: &Diagnostics) -> &str {
     error.map_or("rejected without a reason", |error| error.message.as_str())
 }
 
-/// The module of a workload, verified.
+/// Returns the verified module of a workload.
 ///
 /// # Errors
 ///
-/// What the parser or the verifier found.
+/// The errors of the parser or the verifier.
 pub fn graph(workload: &Workload) -> Result<Graph, Failure> {
     let session = Session::default();
     let read = parse_and_verify(&session.formats, &workload.text, 0, &LoadOptions::default());
     read.map(|(_, graph)| graph).map_err(Failure::Rejected)
 }
 
-/// Bytes of all inputs, weights and outputs of a verified module whose extents are numbers.
+/// Returns the bytes of all inputs, weights and outputs of a verified module with static shapes.
 pub fn interface_bytes(g: &Graph) -> u64 {
     let bytes = |ty: TypeView<'_>| ty.count().unwrap_or(0) as u64 * ty.dtype.size() as u64;
     let inputs: u64 = inputs(g).iter().map(|input| bytes(input.ty)).sum();
@@ -64,11 +64,11 @@ pub struct Code {
 }
 
 impl Code {
-    /// Compiles a verified module whose extents are numbers.
+    /// Compiles a verified module with static shapes.
     ///
     /// # Errors
     ///
-    /// An op that has no code.
+    /// An op cannot be compiled.
     pub fn compile(engine: &Engine, g: &Graph) -> Result<Code, Failure> {
         let mut lowered = g.clone();
         engine.lower(&mut lowered).map_err(Failure::Rejected)?;
@@ -76,16 +76,16 @@ impl Code {
         Ok(Code { program })
     }
 
-    /// What a run takes on `threads` threads, by the schedule alone; `None` if that does not tell.
+    /// Simulates a run on `threads` threads; returns `None` if its time is data-dependent.
     pub fn simulate(&self, threads: usize) -> Option<Simulated> {
         self.program.simulate(threads)
     }
 
-    /// Binds weights and runs once.
+    /// Binds weights and runs the program once.
     ///
     /// # Errors
     ///
-    /// A run that stops.
+    /// The run failed.
     pub fn run_on(&self, arrays: &Arrays) -> Result<Vec<Tensor>, Failure> {
         let mut ready = Ready::new(self, arrays)?;
         ready.run()?;
@@ -98,7 +98,7 @@ impl Code {
     }
 }
 
-/// A program with weights and arrays, to be run again and again.
+/// A program with weights and arrays, which can run repeatedly.
 pub(super) struct Ready {
     bound: BoundProgram,
     inputs: Vec<Guarded>,
@@ -132,55 +132,55 @@ impl Ready {
     }
 }
 
-/// Zeros that begin at a cache line, as arrays of those who care do.
+/// Allocates zeros that are aligned to a cache line.
 fn memory(bytes: usize) -> Result<Guarded, RunError> {
     Guarded::zeroed(bytes, 64, Edge::End).map_err(|_| RunError::OutOfMemory { bytes })
 }
 
-/// What a workload took.
+/// The times of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// From a verified module to code.
+    /// Compile time, from a verified module to code.
     pub compile: Duration,
-    /// Binding weights.
+    /// Time of binding weights.
     pub bind: Duration,
-    /// One run: the median.
+    /// Median time of one run.
     pub run: Duration,
-    /// One run: the quartiles.
+    /// Quartiles of the time of one run.
     pub quartiles: [Duration; 2],
-    /// Operations that the machine could have done in one run, had it done nothing else: the median.
+    /// Floating-point operations that the machine could have done in the time of one run, at its peak: the median.
     pub possible_flops: Option<f64>,
 }
 
-/// How long to measure.
+/// The effort of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Samples to take, at least.
+    /// The minimal number of samples.
     pub samples: usize,
-    /// Time to go on for, at least.
+    /// The minimal total time.
     pub time: Duration,
 }
 
-/// A run that takes less is measured in batches of this length, since a look at the clock takes time too.
+/// Shorter runs are measured in batches of this length, because reading the clock takes time too.
 pub(super) const BATCH: Duration = Duration::from_micros(100);
 
-/// A workload with code and weights, to be timed again and again.
+/// A compiled and bound workload, which can be timed repeatedly.
 pub struct Timed {
     ready: Ready,
-    /// Runs of a sample.
+    /// Number of runs per sample.
     batch: u32,
-    /// From a verified module to code.
+    /// Compile time, from a verified module to code.
     compile: Duration,
-    /// Binding weights.
+    /// Time of binding weights.
     bind: Duration,
 }
 
 impl Timed {
-    /// Compiles a workload, binds made-up weights and runs it until its pages are there.
+    /// Compiles a workload, binds random weights and runs it until its pages are mapped.
     ///
     /// # Errors
     ///
-    /// A module that is rejected, a run that stops.
+    /// The module is rejected; a run failed.
     pub fn new(engine: &Engine, workload: &Workload) -> Result<Timed, Failure> {
         let graph = graph(workload)?;
         let arrays = random_inputs(&graph, 1, Extents::default()).map_err(|_| Failure::TooLarge)?;
@@ -190,7 +190,7 @@ impl Timed {
         let started = Instant::now();
         let mut ready = Ready::new(&code, &arrays)?;
         let bind = started.elapsed();
-        // The first run touches new pages; the second tells how many make a batch.
+        // The first run touches new pages; the second one determines the batch size.
         ready.run()?;
         let started = Instant::now();
         ready.run()?;
@@ -204,11 +204,11 @@ impl Timed {
         })
     }
 
-    /// The times of one run in ascending order; `after` is called with each sample after it was taken.
+    /// Returns the times of one run in ascending order. `after` is called after each sample.
     ///
     /// # Errors
     ///
-    /// A run that stops.
+    /// A run failed.
     pub fn samples(
         &mut self,
         effort: Effort,
@@ -230,11 +230,11 @@ impl Timed {
     }
 }
 
-/// Compiles a workload and times runs of it, weights being bound once.
+/// Compiles a workload and times runs of it. Weights are bound once.
 ///
 /// # Errors
 ///
-/// A module that is rejected, a run that stops.
+/// The module is rejected; a run failed.
 pub fn measure(engine: &Engine, workload: &Workload, effort: Effort) -> Result<Times, Failure> {
     let mut timed = Timed::new(engine, workload)?;
     let probe = Probe::short(engine.target().isa);

@@ -1,14 +1,14 @@
-//! Writing Core text.
+//! Writer of Core text.
 
 use std::fmt::Write;
 
 use super::Workload;
 
-/// A value of the module being written.
+/// A value of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Id(usize);
 
-/// A module while it is written; tensors have one dtype unless they say another.
+/// A module that is being written; tensors have the same dtype unless another one is given.
 pub(super) struct Text {
     dtype: &'static str,
     lines: String,
@@ -46,17 +46,17 @@ impl Text {
         self.bytes += size * shape.iter().product::<u64>();
     }
 
-    /// An argument of every run.
+    /// Adds an input.
     pub(super) fn input(&mut self, name: &str, shape: &[u64]) -> Id {
         self.port(name, self.dtype, "", shape)
     }
 
-    /// A weight, bound once.
+    /// Adds a weight.
     pub(super) fn param(&mut self, name: &str, shape: &[u64]) -> Id {
         self.port(name, self.dtype, ", role=param", shape)
     }
 
-    /// An input of a dtype, with what its attributes say besides its name.
+    /// Adds an input of a dtype, with further attributes.
     pub(super) fn port(&mut self, name: &str, dtype: &str, role: &str, shape: &[u64]) -> Id {
         self.count_bytes(dtype, shape);
         self.line(&format!(
@@ -64,7 +64,7 @@ impl Text {
         ))
     }
 
-    /// A number, of rank 0.
+    /// Adds a scalar constant.
     pub(super) fn number(&mut self, value: f64) -> Id {
         self.line(&format!(
             "ConstTensor {{dtype={}, fill={value:?}, shape=[]}}",
@@ -76,7 +76,7 @@ impl Text {
         self.op_with(name, operands, "")
     }
 
-    /// An op with attributes, such as `axis=1`.
+    /// Adds an op with attributes, for example `axis=1`.
     pub(super) fn op_with(&mut self, name: &str, operands: &[Id], attributes: &str) -> Id {
         let operands: Vec<String> = operands.iter().map(|id| format!("%{}", id.0)).collect();
         let operands = operands.join(", ");
@@ -86,7 +86,7 @@ impl Text {
         }
     }
 
-    /// An op with two results.
+    /// Adds an op with two results.
     pub(super) fn pair(&mut self, name: &str, operand: Id, attributes: &str) -> [Id; 2] {
         let first = self.next;
         self.next += 2;
@@ -99,18 +99,18 @@ impl Text {
         [Id(first), Id(second)]
     }
 
-    /// Notes multiplications and additions.
+    /// Counts multiplications and additions.
     pub(super) fn count_flops(&mut self, flops: u64) {
         self.flops += flops;
     }
 
-    /// The product of matrices, of `[batch, m, k, n]`.
+    /// Adds a matrix product with extents `[batch, m, k, n]`.
     pub(super) fn matmul(&mut self, lhs: Id, rhs: Id, [batch, m, k, n]: [u64; 4]) -> Id {
         self.flops += 2 * batch * m * k * n;
         self.op("MatMul", &[lhs, rhs])
     }
 
-    /// `x W + b` with weights of these names, `x` being `[m, k]`.
+    /// Adds `x W + b` with weights of these names, where `x` is `[m, k]`.
     pub(super) fn dense(&mut self, name: &str, x: Id, [m, k, n]: [u64; 3]) -> Id {
         let weight = self.param(&format!("{name}_weight"), &[k, n]);
         let bias = self.param(&format!("{name}_bias"), &[n]);
@@ -118,7 +118,7 @@ impl Text {
         self.op("Add", &[product, bias])
     }
 
-    /// The convolution of an NHWC image whose result has `positions`, by `[kh, kw, c, f]`.
+    /// Adds a convolution of an NHWC image with a filter `[kh, kw, c, f]`; the result has `positions` positions.
     pub(super) fn conv(
         &mut self,
         image: Id,
@@ -136,7 +136,7 @@ impl Text {
         )
     }
 
-    /// The module with these outputs, of these shapes.
+    /// Returns the module with these outputs, of these shapes.
     pub(super) fn finish(self, name: impl Into<String>, outputs: &[(Id, &[u64])]) -> Workload {
         let dtype = self.dtype;
         let outputs: Vec<(Id, &str, &[u64])> = outputs
@@ -146,7 +146,7 @@ impl Text {
         self.finish_as(name, &outputs)
     }
 
-    /// The module with these outputs, of these dtypes and shapes.
+    /// Returns the module with these outputs, of these dtypes and shapes.
     pub(super) fn finish_as(
         mut self,
         name: impl Into<String>,

@@ -1,4 +1,4 @@
-//! Layers of transformers: an encoder's, and a decoder's with rotary positions and grouped heads.
+//! Transformer layers: an encoder layer, and a decoder layer with rotary embeddings and grouped-query attention.
 
 use super::Workload;
 use super::elementwise::silu_gate;
@@ -38,7 +38,7 @@ pub(super) fn encoders() -> Vec<Workload> {
     vec![t.finish("encoder", &[(y, &shape)])]
 }
 
-/// `[tokens, heads head]` to `[heads, tokens, head]`.
+/// Converts `[tokens, heads head]` to `[heads, tokens, head]`.
 fn split_heads(t: &mut Text, x: Id, tokens: u64, heads: u64, head: u64) -> Id {
     let split = t.op_with(
         "Reshape",
@@ -56,7 +56,7 @@ fn normed(t: &mut Text, name: &str, x: Id, width: u64) -> Id {
     t.op("Add", &[scaled, shift])
 }
 
-/// A layer of Qwen2-0.5B: 128 tokens at once, and one token behind 128.
+/// A layer of Qwen2-0.5B: prefill of 128 tokens, and decoding of one token after 128.
 pub(super) fn decoders() -> Vec<Workload> {
     vec![
         decoder("decoder-prefill-128", 128, 0),
@@ -71,7 +71,8 @@ const GROUP: u64 = HEADS / KV_HEADS;
 const HEAD: u64 = 64;
 const INNER: u64 = 4864;
 
-/// `tokens` tokens behind `cached` ones, whose keys and values are inputs; several tokens have a mask.
+/// Returns a layer on `tokens` tokens after `cached` ones, whose keys and values are inputs. Several tokens have a
+/// mask.
 fn decoder(name: &str, tokens: u64, cached: u64) -> Workload {
     let (shape, kv_shape) = ([tokens, WIDTH], [KV_HEADS, tokens, HEAD]);
     let seen = tokens + cached;

@@ -1,4 +1,4 @@
-//! A workload with the schedules of the lowering, and with those that were chosen by measuring.
+//! Comparison of a workload with default and with tuned schedules.
 
 use std::time::{Duration, Instant};
 
@@ -9,37 +9,38 @@ use mind_interp::{Extents, random_inputs};
 use super::Workload;
 use super::run::{BATCH, Code, Effort, Failure, Ready, graph};
 
-/// Copies of both programs, each in memory of its own, since where arrays lie decides, too, how fast a program is.
+/// Number of copies of both programs, each in separate memory, because the speed of a program also depends on the
+/// addresses of its arrays.
 const COPIES: u32 = 4;
 
-/// What a workload took with both.
+/// The times of a workload with both schedules.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// One run with the schedules of the lowering: the least.
+    /// Minimal time of a run with the default schedules.
     pub default: Duration,
-    /// One run with those that were measured: the least.
+    /// Minimal time of a run with the tuned schedules.
     pub tuned: Duration,
-    /// Compiling and measuring.
+    /// Time of compiling and tuning.
     pub tuning: Duration,
-    /// What was changed.
+    /// The changes of the tuner.
     pub choices: Vec<Choice>,
 }
 
 impl Comparison {
-    /// How many times as fast the tuned program is.
+    /// Returns the speedup of the tuned program.
     pub fn gain(&self) -> f64 {
         self.default.as_secs_f64() / self.tuned.as_secs_f64()
     }
 }
 
-/// The time since some fixed moment.
+/// Returns the time since a fixed moment.
 pub type Clock = fn() -> Duration;
 
-/// Compiles a workload twice on the threads of an engine that has a tuner, and times runs of both in turns by `clock`.
+/// Compiles a workload twice on the threads of an engine with a tuner, and alternates timed runs of both by `clock`.
 ///
 /// # Errors
 ///
-/// A module that is rejected, a run that stops.
+/// The module is rejected; a run failed.
 pub fn compare(
     engine: &Engine,
     choices: &dyn Fn() -> Vec<Choice>,
@@ -56,7 +57,7 @@ pub fn compare(
     let codes = [Code::compile(engine, &graph)?, Code { program }];
     let mut least = [Duration::MAX; 2];
     for copy in 0..COPIES {
-        // Who is first has other memory, and warm caches of the other one.
+        // The order alternates, because it affects the addresses and the cache contents.
         let order = if copy % 2 == 0 { [0, 1] } else { [1, 0] };
         let mut ready = Vec::new();
         for own in order {
@@ -89,7 +90,7 @@ pub fn compare(
     })
 }
 
-/// The time of one run of a batch.
+/// Returns the time of one run of a batch.
 fn time(ready: &mut Ready, (batch, clock): (u32, Clock)) -> Result<Duration, Failure> {
     let started = clock();
     for _ in 0..batch {

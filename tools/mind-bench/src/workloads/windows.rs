@@ -1,9 +1,9 @@
-//! Convolutions of other forms than those of residual networks, and pools.
+//! Pooling, and convolutions of other forms than those of residual networks.
 
 use super::Workload;
 use super::text::Text;
 
-/// Channels last; `peers.py` transposes for those who want them first.
+/// Channels-last layout; `peers.py` transposes for implementations with channels first.
 pub(super) fn all() -> Vec<Workload> {
     let image = [1, 56, 56, 128];
     let sequence = [1, 1024, 64];
@@ -43,20 +43,20 @@ pub(super) fn all() -> Vec<Workload> {
     ]
 }
 
-/// A convolution of an input by a filter to a result, of these shapes.
+/// Returns the convolution of an input with a filter, with these shapes of input, filter and result.
 fn window(name: &str, op: &str, attrs: &str, shapes: (&[u64], &[u64], &[u64])) -> Workload {
     let (input, filter, result) = shapes;
     let mut t = Text::new("f32");
     let (x, weight) = (t.input("x", input), t.param("filter", filter));
     let y = t.op_with(op, &[x, weight], attrs);
     let taps: u64 = filter[..filter.len() - 1].iter().product();
-    // Of a transposed convolution every element of the input meets every tap.
+    // In a transposed convolution every input element is multiplied with every filter element.
     let positions = if op == "Conv" { result } else { input };
     t.count_flops(2 * taps * positions.iter().product::<u64>());
     t.finish(name, &[(y, result)])
 }
 
-/// 3 by 3 places, two apart, of 64 channels.
+/// 3×3 pooling windows with stride 2, of 64 channels.
 fn pool(name: &str, kind: &str) -> Workload {
     let mut t = Text::new("f32");
     let x = t.input("x", &[1, 56, 56, 64]);

@@ -3,7 +3,7 @@
 use super::{Choices, Cursor, dtypes, keys, keyword, open_bracket};
 use crate::names::Kind;
 
-/// What may stand at the cursor.
+/// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let belongs =
         |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '%' | '?');
@@ -28,7 +28,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
         Some(('<', ..)) => dtypes(),
         Some(('[', head, _)) if head.contains("ensor<") => cursor.dimensions(),
         Some(('{', head, inside)) if !inside.trim_end().ends_with('=') => {
-            // `%1 = Sum (%0) `: the op is the word in front of the operands.
+            // In `%1 = Sum (%0) ` the op is the word before the operands.
             let name = head.split('(').next().unwrap_or(head).trim();
             let name = name.rsplit([' ', '=']).next().unwrap_or(name);
             let mut ops = cursor.view.session.formats.text.core.ops();

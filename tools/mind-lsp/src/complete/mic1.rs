@@ -5,7 +5,7 @@ use lsp_types::CompletionItem;
 use super::{Choices, Cursor, dtypes, keys, keyword};
 use crate::names::Kind;
 
-/// What may stand at the cursor.
+/// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let (words, partial) = cursor.words();
     let starts = |word: &str, letter: char| word.starts_with(letter);
@@ -23,7 +23,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     }
 }
 
-/// The beginnings of lines, each with the next id that is free.
+/// Returns the starts of lines, each with the next free id.
 fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
     let next = |kind: Kind| {
         let symbols = cursor
@@ -41,7 +41,7 @@ fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
     heads.chain([keyword("O")]).collect()
 }
 
-/// After the kind of a node: operands, keys of attributes, the type.
+/// Completes a node after its kind: operands, attribute keys and the type.
 fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
     let mut ops = cursor.view.session.formats.text.mic1.ops();
     let Some((_, def)) = ops.find(|(word, _)| *word == kind) else {
@@ -59,7 +59,7 @@ fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
     items
 }
 
-/// `f32` or `[f32;B,128]`.
+/// Completes a type, for example `f32` or `[f32;B,128]`.
 fn ty(cursor: &Cursor<'_>) -> Choices {
     let partial = cursor.partial(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '?'));
     let in_dims = cursor.before.contains(';');

@@ -3,7 +3,7 @@
 use super::{Choices, Cursor, dtypes, keyword};
 use crate::names::Kind;
 
-/// What may stand at the cursor.
+/// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let (words, partial) = cursor.words();
     let is_type =

@@ -8,16 +8,16 @@ use mind_mil::signature::Arg;
 use super::{Choices, Cursor, keyword, open_bracket, word};
 use crate::names::Kind;
 
-/// The words that begin a type.
+/// Type keywords.
 const TYPES: [&str; 12] = [
     "tensor<", "state<", "fp16", "fp32", "fp64", "bool", "int8", "int16", "int32", "uint8",
     "uint16", "string",
 ];
 
-/// How far before the cursor a statement may begin.
+/// The maximal distance in bytes of a statement's start before the cursor.
 const REACH: usize = 4096;
 
-/// What may stand at the cursor.
+/// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let partial = cursor.partial(|letter| letter.is_alphanumeric() || letter == '_');
     let statement = statement(cursor, cursor.offset - partial.len());
@@ -43,7 +43,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     }
 }
 
-/// What stands between the end of the statement before and `end`.
+/// Returns the text between the end of the previous statement and `end`.
 fn statement<'v>(cursor: &Cursor<'v>, end: usize) -> &'v str {
     let text = cursor.view.text();
     let mut from = end.saturating_sub(REACH);
@@ -59,7 +59,7 @@ fn values(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
     cursor.declared(Kind::Value)
 }
 
-/// The arguments of the op that `head` ends with, as its newest definition has them.
+/// Returns the arguments of the op at the end of `head`, in its newest version.
 fn arguments(head: &str) -> Vec<CompletionItem> {
     let mut words = head
         .trim_end()

@@ -1,4 +1,4 @@
-//! What may stand at the cursor.
+//! Completion.
 
 mod core;
 mod mic1;
@@ -21,7 +21,7 @@ use crate::language::Language;
 use crate::names::{Found, Kind, Symbol};
 use crate::view::View;
 
-/// The cursor and the line it stands on.
+/// The cursor with its line.
 pub(crate) struct Cursor<'v> {
     pub(crate) view: View<'v>,
     pub(crate) offset: usize,
@@ -29,17 +29,17 @@ pub(crate) struct Cursor<'v> {
     pub(crate) before: &'v str,
 }
 
-/// What may stand there, and the bytes it would replace.
+/// The completions, and the bytes that they replace.
 #[derive(Default)]
 struct Choices {
     replaced: Range<usize>,
     items: Vec<CompletionItem>,
 }
 
-/// The most that is offered at once.
+/// The maximal number of completions.
 const MOST: usize = 1000;
 
-/// What may stand at `offset`.
+/// Returns the completions at `offset`.
 pub(crate) fn items(view: View<'_>, offset: usize) -> Vec<CompletionItem> {
     let lines = &view.document.lines;
     let line = lines.line_range(view.text(), lines.line(offset));
@@ -75,25 +75,25 @@ pub(crate) fn items(view: View<'_>, offset: usize) -> Vec<CompletionItem> {
 }
 
 impl<'v> Cursor<'v> {
-    /// The words before the one that is being written, and that one.
+    /// Returns the words before the cursor's word, and the part of that word before the cursor.
     fn words(&self) -> (Vec<&'v str>, &'v str) {
         let partial = self.partial(|letter| !letter.is_whitespace());
         let done = &self.before[..self.before.len() - partial.len()];
         (done.split_whitespace().collect(), partial)
     }
 
-    /// What is being written: the letters before the cursor for which `belongs` holds.
+    /// Returns the partial word: the letters before the cursor for which `belongs` holds.
     fn partial(&self, belongs: impl Fn(char) -> bool) -> &'v str {
         let before = self.before.trim_end_matches(belongs);
         &self.before[before.len()..]
     }
 
-    /// The bytes of what is being written.
+    /// Returns the byte range of the partial word.
     fn replaced(&self, partial: &str) -> Range<usize> {
         self.offset - partial.len()..self.offset
     }
 
-    /// The ops of the format.
+    /// Returns the ops of the format.
     fn ops(&self) -> Vec<CompletionItem> {
         let Some(format) = self.view.analysis.language.format() else {
             return self
@@ -108,7 +108,7 @@ impl<'v> Cursor<'v> {
         ops.map(|(word, def)| op(word, def)).collect()
     }
 
-    /// What the text above the cursor's line declares of `kind`, the last first.
+    /// Returns the names of `kind` that are declared above the cursor's line, last first.
     fn declared(&self, kind: Kind) -> Vec<CompletionItem> {
         let line = self.offset - self.before.len();
         let names = self.view.names().all().iter().rev();
@@ -145,14 +145,14 @@ impl<'v> Cursor<'v> {
         }
     }
 
-    /// The line that a name stands on.
+    /// Returns the line of a name.
     fn line_of(&self, found: &Found) -> String {
         let lines = &self.view.document.lines;
         let line = lines.line_range(self.view.text(), lines.line(found.range.start));
         self.view.word(&line).trim().to_owned()
     }
 
-    /// The dimensions that the text names, each once, and `?`.
+    /// Returns the distinct symbolic dimensions of the text, and `?`.
     fn dimensions(&self) -> Vec<CompletionItem> {
         let mut names: Vec<&str> = Vec::new();
         for found in self.view.names().all() {
@@ -169,7 +169,7 @@ impl<'v> Cursor<'v> {
     }
 }
 
-/// The dtypes.
+/// Returns the dtypes.
 fn dtypes() -> Vec<CompletionItem> {
     let item = |dtype: &DType| CompletionItem {
         kind: Some(CompletionItemKind::TYPE_PARAMETER),
@@ -178,7 +178,7 @@ fn dtypes() -> Vec<CompletionItem> {
     DType::ALL.iter().map(item).collect()
 }
 
-/// An op under the word that the language has for it.
+/// Returns the completion of an op under its name in the language.
 fn op(label: &str, def: &'static OpDef) -> CompletionItem {
     let first = def.doc.trim().lines().next().unwrap_or_default().trim();
     CompletionItem {
@@ -192,7 +192,7 @@ fn op(label: &str, def: &'static OpDef) -> CompletionItem {
     }
 }
 
-/// A word of the language.
+/// Returns the completion of a keyword.
 fn keyword(label: &str) -> CompletionItem {
     CompletionItem {
         kind: Some(CompletionItemKind::KEYWORD),
@@ -207,7 +207,7 @@ fn word(label: impl Into<String>) -> CompletionItem {
     }
 }
 
-/// The keys of an op's attributes, which `behind` follows.
+/// Returns the attribute keys of an op, each followed by `behind`.
 fn keys(
     def: &'static OpDef,
     behind: &str,
@@ -224,7 +224,7 @@ fn keys(
         .collect()
 }
 
-/// The bracket that is open at the end of `text`, with the text before and after it; strings aside.
+/// Returns the innermost open bracket at the end of `text`, with the text before and after it. Strings are skipped.
 fn open_bracket(text: &str) -> Option<(char, &str, &str)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut quoted = false;
@@ -234,7 +234,7 @@ fn open_bracket(text: &str) -> Option<(char, &str, &str)> {
             '"' => quoted = !quoted,
             _ if quoted => {}
             '(' | '[' | '{' | '<' => open.push((at, letter)),
-            // The arrow of MIL closes nothing.
+            // The `->` of MIL is not a bracket.
             '>' if last == '-' => {}
             ')' | ']' | '}' | '>' => {
                 open.pop();

@@ -7,7 +7,7 @@ use super::{Choices, Cursor, keyword, word};
 use crate::names::Kind;
 use crate::rules::{KEYWORDS, call};
 
-/// What may stand at the cursor.
+/// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let name =
         cursor.partial(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
@@ -50,7 +50,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     }
 }
 
-/// The names with this mark in the rule around the cursor.
+/// Returns the names with this mark in the rule at the cursor.
 fn bound(cursor: &Cursor<'_>, mark: char) -> Vec<CompletionItem> {
     let names = cursor.view.names().all();
     let is_rule = |found: &&crate::names::Found| {
@@ -73,7 +73,7 @@ fn bound(cursor: &Cursor<'_>, mark: char) -> Vec<CompletionItem> {
     for found in names {
         let name = cursor.view.word(&found.range);
         let here = (start..end).contains(&found.range.start) && found.symbol().is_some();
-        // What is being written is no name yet.
+        // The partial word at the cursor is not a bound name.
         let other = found.range.end != cursor.offset;
         if here && other && name.starts_with(mark) && !own.contains(&name) {
             own.push(name);

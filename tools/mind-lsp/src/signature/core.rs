@@ -7,10 +7,10 @@ use mind_text::core::Syntax;
 use super::label::{Label, Part, operand};
 use super::{Call, unquoted};
 
-/// The most brackets that are looked at, from the innermost one outwards.
+/// The maximal number of open brackets that are examined, from the innermost one outwards.
 const DEEPEST: usize = 64;
 
-/// The op whose parentheses or braces are open at the end of `before`.
+/// Returns the op whose parentheses or braces are open at the end of `before`.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     let mut innermost = open(before).into_iter().rev().take(DEEPEST);
     innermost.find_map(|(at, bracket)| {
@@ -42,7 +42,7 @@ fn label(word: &str, def: &OpDef) -> Label {
         label.text(if at == 0 { " {" } else { ", " });
         let text = match attr.default_text() {
             Some(_) if is_role(def, attr) => "role=input".to_owned(),
-            // The number stands for the word of a format, and is left out where there is none.
+            // The default means that the attribute is omitted, so only its name is shown.
             Some(_) if def.has(Trait::Interface) => attr.name.to_owned(),
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),
@@ -59,13 +59,13 @@ fn label(word: &str, def: &OpDef) -> Label {
     label
 }
 
-/// Whether `attr` says if an input is a parameter, which is written `role=param`.
+/// Returns whether `attr` marks an input as a parameter, which is written as `role=param`.
 fn is_role(def: &OpDef, attr: &AttrDef) -> bool {
     def.has(Trait::Interface) && attr.kind == AttrKind::Bool
 }
 
-/// The attribute that the last of `items` is: by its key, else by the beginning of its key, else the
-/// first that the others leave.
+/// Returns the attribute of the last of `items`: by its key, else by the start of its key, else the first one that the
+/// other items do not set.
 fn attribute(def: &OpDef, items: &[&str]) -> Option<Part> {
     let key = |attr: &AttrDef| {
         if is_role(def, attr) {
@@ -90,7 +90,7 @@ fn key_of(item: &str) -> &str {
     item.split('=').next().unwrap_or(item)
 }
 
-/// The brackets that are open at the end of `text` and where; strings aside.
+/// Returns the open brackets at the end of `text` with their offsets. Strings are skipped.
 fn open(text: &str) -> Vec<(usize, char)> {
     let mut open = Vec::new();
     for (at, letter) in unquoted(text) {
@@ -105,7 +105,7 @@ fn open(text: &str) -> Vec<(usize, char)> {
     open
 }
 
-/// The items of a list, whose last is not finished; commas within brackets and strings are no ends.
+/// Splits a list whose last item is incomplete. Commas inside brackets and strings do not separate items.
 fn items(text: &str) -> Vec<&str> {
     let mut items = Vec::new();
     let (mut start, mut depth) = (0, 0usize);

@@ -1,20 +1,20 @@
-//! An op in one line, with the places of its operands and attributes.
+//! Signature labels: an op on one line, with the ranges of its operands and attributes.
 
 use std::ops::Range;
 
 use mind_ir::opdef::OpDef;
 
-/// A part of an op, by its position in the op's table entry.
+/// A part of an op, by its index in the op's definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     /// An operand; the variadic one follows the others.
     Operand(usize),
     Attr(usize),
-    /// The type that the op declares.
+    /// The declared type.
     Type,
 }
 
-/// The line, which is ASCII, and where its parts are.
+/// The text, which is ASCII, and the ranges of its parts.
 #[derive(Default)]
 pub(super) struct Label {
     pub(super) text: String,
@@ -22,19 +22,19 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Appends what belongs to no part.
+    /// Appends text that is not a part.
     pub(super) fn text(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Appends `text`, which is `part`.
+    /// Appends the text of a part.
     pub(super) fn part(&mut self, part: Part, text: &str) {
         let start = self.text.len();
         self.text.push_str(text);
         self.parts.push((part, start..self.text.len()));
     }
 
-    /// Appends the operands of `def`, the first behind `first` and the others behind `between`.
+    /// Appends the operands of `def`, the first one after `first` and the others after `between`.
     pub(super) fn operands(&mut self, def: &OpDef, first: &str, between: &str) {
         let names = def.all_operands();
         let names = names.map(|(operand, repeat)| format!("{}{}", operand.name, repeat.mark()));
@@ -45,13 +45,13 @@ impl Label {
     }
 }
 
-/// The operand that the value number `at`, from 0, is for.
+/// Returns the operand for value number `at`, from 0.
 pub(super) fn operand(def: &OpDef, at: usize) -> Option<Part> {
     def.operand(at)?;
     Some(Part::Operand(at.min(def.operands.len())))
 }
 
-/// What may stand at a part of `def`.
+/// Returns the documentation of a part of `def`.
 pub(super) fn describe(def: &OpDef, part: Part) -> String {
     match part {
         Part::Operand(at) => {

@@ -7,7 +7,7 @@ use mind_text::mic1::Syntax;
 use super::label::{Label, Part, operand};
 use super::{Call, unquoted};
 
-/// The op of the node line that begins with `before`, past its kind.
+/// Returns the op of the node line that begins with `before`, after its kind.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     let words = words(before);
     let [head, kind, done @ .., partial] = words.as_slice() else {
@@ -21,9 +21,9 @@ pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     Some(Call { def, label, active })
 }
 
-/// The attributes that are written behind `kind`, by their rows.
+/// Returns the attributes that are written after `kind`, with their indices.
 fn attributes(kind: &str, def: &'static OpDef) -> Vec<(usize, &'static AttrDef)> {
-    // `sum_all` reduces all axes; of an input, the kind says its role, and the line its name alone.
+    // `sum_all` reduces all axes. The kind of an input determines its role, so only its name is written.
     let over_all = def
         .names
         .mic1
@@ -61,7 +61,7 @@ fn label(kind: &str, def: &OpDef, attrs: &[(usize, &AttrDef)]) -> Label {
     label
 }
 
-/// Whether the attribute is the list that has no key.
+/// Returns whether the attribute is the list without a key.
 fn is_list(attr: &AttrDef) -> bool {
     let kinds = [AttrKind::Ints, AttrKind::Dims, AttrKind::LiteralData];
     attr.key.is_none() && kinds.contains(&attr.kind)
@@ -74,7 +74,7 @@ fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str
     if partial.starts_with('T') {
         return def.has(Trait::DeclaresType).then_some(Part::Type);
     }
-    // A variadic operand goes on until something else is begun.
+    // A variadic operand continues until an attribute or the type begins.
     let only_operands = operands == done.len();
     if is_operand(partial) || partial == "N" || partial.is_empty() && only_operands {
         let open = operand(def, operands);
@@ -105,7 +105,7 @@ fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str
     next.or(def.has(Trait::DeclaresType).then_some(Part::Type))
 }
 
-/// Whether `word` is the whole of an attribute.
+/// Returns whether `word` is a complete attribute.
 fn writes(word: &str, attr: &AttrDef) -> bool {
     let is_operand = word.strip_prefix('N').is_some_and(is_id);
     match attr.key {
@@ -119,8 +119,7 @@ fn is_id(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The words of a line, the last of which is not finished; blanks within brackets and strings are no
-/// ends.
+/// Splits a line into words, the last of which is incomplete. Spaces inside brackets and strings do not separate words.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let (mut start, mut depth) = (0, 0usize);

@@ -7,7 +7,7 @@ use mind_text::mic2::Syntax;
 use super::Call;
 use super::label::{Label, Part, operand};
 
-/// The op of the node line that begins with `before`, past its opcode.
+/// Returns the op of the node line that begins with `before`, after its opcode.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     let opcode = before.split_whitespace().next()?;
     let behind = &before.trim_start()[opcode.len()..];
@@ -39,7 +39,7 @@ pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     Some(Call { def, label, active })
 }
 
-/// The attributes that mic@2 can say, by their rows: integers and one list of them.
+/// Returns the attributes that mic@2 can express, with their indices: integers and one integer list.
 fn attributes(def: &'static OpDef) -> impl Iterator<Item = (usize, &'static AttrDef)> {
     let attrs = def.attrs.iter().enumerate();
     attrs.filter(|(_, attr)| attr.kind == AttrKind::Int || is_list(attr))

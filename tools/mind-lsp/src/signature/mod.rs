@@ -1,4 +1,4 @@
-//! How the op at the cursor is written, and which part of it is being written.
+//! Signature help: the syntax of the op at the cursor, and the part that is being written.
 
 mod core;
 mod label;
@@ -21,12 +21,12 @@ use label::{Label, Part};
 struct Call {
     def: &'static OpDef,
     label: Label,
-    /// What is being written of it; none of its parts where that is not clear.
+    /// The part that is being written, if it is clear.
     active: Option<Part>,
 }
 
-/// The operands and attributes of the op at `offset`, from its table entry; `None` outside of ops, in
-/// comments, and in languages other than mic@1, mic@2 and Core text.
+/// Returns the signature of the op at `offset`, from its definition; `None` outside of ops, in comments, and in
+/// languages other than mic@1, mic@2 and Core text.
 pub(crate) fn help(view: View<'_>, offset: usize) -> Option<SignatureHelp> {
     let lines = &view.document.lines;
     let line = lines.line_range(view.text(), lines.line(offset));
@@ -54,7 +54,7 @@ pub(crate) fn help(view: View<'_>, offset: usize) -> Option<SignatureHelp> {
     });
     let signature = SignatureInformation {
         parameters: Some(parameters.collect()),
-        // Past the last parameter, which is none of them.
+        // An index after the last parameter highlights none of them.
         active_parameter: Some(active.unwrap_or(label.parts.len()) as u32),
         documentation: Some(Documentation::MarkupContent(MarkupContent {
             kind: MarkupKind::Markdown,
@@ -69,7 +69,7 @@ pub(crate) fn help(view: View<'_>, offset: usize) -> Option<SignatureHelp> {
     })
 }
 
-/// The letters of `text` outside of strings, and where they are.
+/// Returns the characters of `text` outside of strings, with their offsets.
 fn unquoted(text: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut quoted, mut escaped) = (false, false);
     text.char_indices().filter(move |(_, letter)| {

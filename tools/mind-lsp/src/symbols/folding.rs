@@ -1,16 +1,17 @@
-//! What an editor can fold.
+//! Folding ranges.
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
 
 use super::outline;
 use crate::view::View;
 
-/// Functions, rules, blocks in braces and runs of comments, each from its first line to its last.
+/// Returns the ranges of functions, rules, blocks in braces and consecutive comments, each from its first line to its
+/// last.
 pub(crate) fn folding(view: View<'_>) -> Vec<FoldingRange> {
     let lines: Vec<&str> = view.text().lines().collect();
     let mut found = blocks(&lines, view.analysis.language.comment());
     for symbol in outline(view) {
-        // A rule reaches to the next one; what is blank between them stays.
+        // A rule extends to the next one; blank lines between them are not folded.
         let (start, last) = (symbol.range.start.line, symbol.range.end);
         let mut end = last.line - u32::from(last.character == 0 && last.line > start);
         while end > start && is_blank(&lines, end) {
@@ -31,7 +32,7 @@ fn is_blank(lines: &[&str], line: u32) -> bool {
         .is_none_or(|line| line.trim().is_empty())
 }
 
-/// Blocks whose brace ends a line and is closed at the start of another, and comments of several lines.
+/// Returns blocks whose opening brace ends a line and whose closing brace starts one, and comments of several lines.
 fn blocks(lines: &[&str], comment: &str) -> Vec<FoldingRange> {
     let (mut found, mut open) = (Vec::new(), Vec::new());
     let mut comments: Option<u32> = None;

@@ -1,4 +1,4 @@
-//! Where the names of a document are declared and used.
+//! Declarations and uses of names.
 
 mod folding;
 mod outline;
@@ -12,7 +12,7 @@ pub(crate) use outline::outline;
 
 use crate::view::View;
 
-/// Where the thing at `offset` is declared.
+/// Returns the declaration of the entity at `offset`.
 pub(crate) fn definition(view: View<'_>, offset: usize, uri: &Uri) -> Option<Location> {
     let (_, symbol) = view.names().symbol_at(offset)?;
     let declared = view.names().declaration(symbol)?;
@@ -20,7 +20,7 @@ pub(crate) fn definition(view: View<'_>, offset: usize, uri: &Uri) -> Option<Loc
     Some(Location::new(uri.clone(), range))
 }
 
-/// Where the thing at `offset` is used, and where it is declared if `declaration` asks for that.
+/// Returns the uses of the entity at `offset`, including its declaration if `declaration` is set.
 pub(crate) fn references(
     view: View<'_>,
     offset: usize,
@@ -37,7 +37,7 @@ pub(crate) fn references(
         .collect()
 }
 
-/// Every place of the thing at `offset`, declarations as writes.
+/// Returns every occurrence of the entity at `offset`; declarations are marked as writes.
 pub(crate) fn highlights(view: View<'_>, offset: usize) -> Vec<DocumentHighlight> {
     let Some((_, symbol)) = view.names().symbol_at(offset) else {
         return Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn highlights(view: View<'_>, offset: usize) -> Vec<DocumentHighlight
     found.collect()
 }
 
-/// What a document declares that has the letters of `query` in its name, whatever their case.
+/// Returns the declarations of a document whose names contain `query`, ignoring case.
 pub(crate) fn matching(view: View<'_>, query: &str, uri: &Uri) -> Vec<WorkspaceSymbol> {
     let (query, mut found) = (query.to_lowercase(), Vec::new());
     let mut left: Vec<(DocumentSymbol, Option<String>)> = Vec::new();

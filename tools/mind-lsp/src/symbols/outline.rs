@@ -1,4 +1,4 @@
-//! What a document declares, as a tree.
+//! Document outline.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 use crate::names::{Found, Kind, Symbol, Thing};
 use crate::view::View;
 
-/// Everything that a document declares; what a function holds stands below it.
+/// Returns all declarations of a document; those inside a function are its children.
 pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
     let mut all: Vec<DocumentSymbol> = Vec::new();
     let names = view.names().all();

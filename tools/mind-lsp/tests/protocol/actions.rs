@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::sample::Sample;
 
-/// The titles of what is offered for the whole text, and the text after the first.
+/// Returns the titles of the actions for the whole text, and the text after the first one.
 fn fixed(language: &'static str, text: &str) -> (Vec<String>, String) {
     let mut client = Client::start();
     let sample = Sample::new(language, text);

@@ -1,4 +1,4 @@
-//! An editor, as far as the protocol can tell.
+//! A minimal editor.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A server that runs, and the conversation with it.
+/// A running server and the connection to it.
 pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     notes: VecDeque<Value>,
     next: i64,
-    /// What the server said it can do.
+    /// The capabilities of the server.
     pub capabilities: Value,
 }
 
-/// No answer takes that long, on any machine.
+/// Timeout of a response, longer than any machine needs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 impl Client {
-    /// Starts the server and shakes hands.
+    /// Starts the server and initialises it.
     pub fn start() -> Client {
         let mut client = Client::spawn();
         let answer = client.request(
@@ -35,7 +35,7 @@ impl Client {
         client
     }
 
-    /// Starts the server and says nothing to it.
+    /// Starts the server without sending a message.
     pub fn spawn() -> Client {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mind-lsp"))
             .arg("--stdio")
@@ -62,7 +62,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and gives its result.
+    /// Sends a request and returns its result.
     #[track_caller]
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         match self.ask(method, params) {
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and gives the message of its error.
+    /// Sends a request and returns its error message.
     #[track_caller]
     pub fn refusal(&mut self, method: &str, params: Value) -> String {
         match self.ask(method, params) {
@@ -80,7 +80,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and gives its result or its error.
+    /// Sends a request and returns its result or its error.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
@@ -104,14 +104,14 @@ impl Client {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Opens a document, and gives what is wrong with it.
+    /// Opens a document and returns its diagnostics.
     pub fn open(&mut self, uri: &str, language: &str, text: &str) -> Vec<Value> {
         let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
         self.diagnostics(uri, 1)
     }
 
-    /// Replaces what stands between two places, each a line and a column, and gives what is wrong then.
+    /// Replaces the text between two positions (line and column each) and returns the new diagnostics.
     pub fn edit(&mut self, uri: &str, version: i64, range: [u32; 4], text: &str) -> Vec<Value> {
         let [line, column, end_line, end_column] = range;
         let range = json!({
@@ -128,7 +128,7 @@ impl Client {
         self.diagnostics(uri, version)
     }
 
-    /// Waits for what is wrong with a version of a document.
+    /// Waits for the diagnostics of a version of a document.
     pub fn diagnostics(&mut self, uri: &str, version: i64) -> Vec<Value> {
         loop {
             let note = match self.notes.pop_front() {
@@ -145,20 +145,20 @@ impl Client {
         }
     }
 
-    /// Leaves as the protocol asks for, and gives the server's exit code.
+    /// Shuts the server down and returns its exit code.
     pub fn leave(mut self) -> Option<i32> {
         self.request("shutdown", Value::Null);
         self.notify("exit", Value::Null);
         self.wait().code()
     }
 
-    /// Waits for the server to end; nothing more is sent.
+    /// Closes the server's input and waits for it to exit.
     pub fn wait(&mut self) -> ExitStatus {
         self.input = None;
         self.child.wait().expect("the server ends")
     }
 
-    /// Sends any bytes.
+    /// Sends arbitrary bytes.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the server listens");
         input.write_all(bytes).expect("the server reads");

@@ -1,8 +1,8 @@
-//! What the server says to someone who starts it by hand.
+//! Starting the server from the command line.
 
 use std::process::{Command, Stdio};
 
-/// Exit code, standard output and standard error of the server with `args`, which finds nothing to read.
+/// Returns the exit code, standard output and standard error of the server with `args` and an empty standard input.
 fn run(args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_mind-lsp"))
         .args(args)

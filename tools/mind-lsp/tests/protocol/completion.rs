@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::sample::Sample;
 
-/// What is offered at the mark `c` of a text that may be broken.
+/// Returns the completions at the mark `c` of a text, which may have errors.
 fn offered(language: &'static str, text: &str) -> Vec<Value> {
     let mut client = Client::start();
     let sample = Sample::new(language, text);

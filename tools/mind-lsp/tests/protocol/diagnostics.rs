@@ -1,4 +1,4 @@
-//! What is wrong with a document, while it is typed.
+//! Diagnostics while a document is typed.
 
 use mind_snapshot::snapshot;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::sample::{MIC2, Sample};
 
-/// What is wrong: code, place and the first line of the message.
+/// Returns the code, the location and the first line of the message of each diagnostic.
 fn shown(sample: &Sample, found: &[Value]) -> Vec<String> {
     let line = |each: &Value| {
         let code = each["code"].as_str().unwrap_or("-");
@@ -47,17 +47,17 @@ fn every_error_is_told_at_once_with_its_code_and_place() {
             "mind-rules",
             "rule a\n  class exact\n  core.rleu(?x) => ?x\n\nrule b\n  core.relu(core.relu(?x)) => core.relu(?x)\n",
         ),
-        // A text that reads is verified.
+        // A text that parses is also verified.
         (
             "mind-mic2",
             "mic@2\nT0 f32 2 3\nT1 f32 4 5\na X T0\na Y T1\nm 0 1\nO 2",
         ),
-        // Places count UTF-16 units.
+        // Columns count UTF-16 units.
         (
             "mind-core",
             "# 𝄞 é\n%0 = Input {name=\"𝄞é\"} : tensor<f33[4]>\noutputs: %0\n",
         ),
-        // A file that cannot be told is read as its ending says.
+        // A file of an unknown format is parsed according to its extension.
         ("plaintext", "nothing at all"),
     ];
     let shown = cases.map(|(language, text)| {
@@ -101,7 +101,7 @@ fn errors_come_and_go_with_edits() {
     assert_eq!(found.len(), 1);
     let found = client.edit(&sample.uri, 3, [6, 2, 6, 4], "0");
     assert_eq!(found, Vec::<Value>::new());
-    // Two changes that are answered together.
+    // Two changes that are published together.
     let found = client.edit(&sample.uri, 4, [9, 0, 9, 3], "");
     let message = found[0]["message"].as_str().expect("a message");
     assert!(message.starts_with("the module has no output\n"));

@@ -1,4 +1,4 @@
-//! Edits drawn at random: after each, every request is answered, and with places inside the document.
+//! Random edits: after each, every request gets a response whose positions are inside the document.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::sample::{self, Sample};
 
-/// The text as lines of UTF-16 units, as an editor keeps it. No edit leaves a `\r` without its `\n`.
+/// The text as lines of UTF-16 units, as an editor stores it. Edits do not separate `\r` from `
+/// `.
 struct Mirror {
     text: String,
 }
@@ -38,7 +39,7 @@ impl Mirror {
     }
 }
 
-/// Every position in an answer lies in the document.
+/// Checks that every position in a response is inside the document.
 fn check(mirror: &Mirror, answer: &Value, what: &str) {
     match answer {
         Value::Object(fields) => {
@@ -56,7 +57,7 @@ fn check(mirror: &Mirror, answer: &Value, what: &str) {
     }
 }
 
-/// Every semantic token lies in the document, behind the one before it.
+/// Checks that every semantic token is inside the document and after the previous one.
 fn check_tokens(mirror: &Mirror, answer: &Value) {
     let lines = mirror.lines();
     let numbers = answer["data"].as_array().expect("tokens").iter();
@@ -136,7 +137,7 @@ fn ask_everything(client: &mut Client, mirror: &Mirror, uri: &str, position: &Va
         "formatting",
         "semanticTokens/full",
     ] {
-        // A refusal is an answer; silence, or the server's end, fails in the client.
+        // An error is a valid response; a timeout or an exit of the server fails in the client.
         if let Ok(answer) = client.ask(&format!("textDocument/{method}"), params.clone()) {
             check(mirror, &answer, method);
             if method == "semanticTokens/full" {
@@ -146,10 +147,10 @@ fn ask_everything(client: &mut Client, mirror: &Mirror, uri: &str, position: &Va
     }
 }
 
-/// What the names of texts for the server end with.
+/// File extensions of texts for the server.
 const TEXTS: [&str; 4] = ["core", "mic", "mil", "rules"];
 
-/// Texts to edit: the samples, the examples of the repository and a shipped rule file.
+/// Returns the texts to edit: the samples, the examples of the repository and a shipped rule file.
 fn texts() -> Vec<(String, &'static str, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let examples = std::fs::read_dir(root.join("examples")).expect("the examples");
@@ -208,7 +209,7 @@ fn every_request_is_answered_after_any_edit() {
                 .find(|&at| mirror.text.is_char_boundary(at));
             let position = mirror.position(place.unwrap_or(0));
             ask_everything(&mut client, &mirror, &uri, &position);
-            // Every other edit is taken back, so that the text stays near one that reads.
+            // Half of the edits are undone, so that the text stays close to one that parses.
             if draw.below(2) == 0 {
                 let full = json!({ "textDocument": { "uri": uri, "version": 1000 + version }, "contentChanges": [{ "text": mirror.text }] });
                 client.notify("textDocument/didChange", full);

@@ -5,7 +5,7 @@ use mind_snapshot::snapshot;
 use crate::client::Client;
 use crate::sample::{RULES, Sample, all};
 
-/// The text in canonical form, or why it is refused.
+/// Returns the text in canonical form, or the error.
 fn formatted(language: &'static str, text: &str) -> String {
     let mut client = Client::start();
     let sample = Sample::new(language, text);
@@ -42,7 +42,7 @@ fn texts_become_canonical_with_their_comments_or_are_refused() {
             "# top\nrule a where  is_int(?x) # ints\nclass exact core.sub(?x,?x)=>like( ?x,0 )",
         ),
         ("mind-rules", RULES),
-        // What is refused.
+        // Documents that cannot be formatted.
         ("mind-mic2", "mic@2\nT0 f32\nO 7"),
         (
             "mil",

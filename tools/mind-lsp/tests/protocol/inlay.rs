@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::sample::{CORE, MIC1, MIC2, MIL, RULES, Sample};
 
-/// The text with its hints in braces, from line `from` to line `to`.
+/// Returns the text from line `from` to line `to`, with its hints in braces.
 fn hinted(language: &'static str, text: &str, [from, to]: [u32; 2]) -> String {
     let mut client = Client::start();
     let sample = Sample::new(language, text);

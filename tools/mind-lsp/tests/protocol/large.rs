@@ -1,10 +1,10 @@
-//! Documents as long as the limits allow: every request takes time in proportion, or is refused.
+//! Documents of the maximal size: every request takes linear time, or is rejected.
 
 use serde_json::json;
 
 use crate::client::Client;
 
-/// Asks for everything that looks at a whole document.
+/// Sends every request that processes a whole document.
 fn ask(client: &mut Client, uri: &str, line: usize) {
     let end = json!({ "line": line, "character": 0 });
     let params = json!({

@@ -1,4 +1,4 @@
-//! Beginning, end, and what breaks the protocol.
+//! Initialisation, shutdown, and violations of the protocol.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The server, driven over its standard input and output as an editor does.
+//! Tests of the server over its standard input and output, as an editor uses it.
 
 mod actions;
 mod client;

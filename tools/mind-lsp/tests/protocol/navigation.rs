@@ -131,7 +131,7 @@ fn the_outline_lists_what_is_declared() {
 }
 
 impl Opened {
-    /// First and last line of what can be folded, counted from 1.
+    /// Returns the first and last line of each folding range, from 1.
     fn folded(&mut self) -> Vec<(u64, u64)> {
         let document = self.sample.document();
         let found = self.client.request("textDocument/foldingRange", document);
@@ -151,7 +151,7 @@ fn functions_rules_bodies_and_comments_fold() {
     let fused = "# a\n# b\n%0 = Input {name=x} : tensor<f32[4]>\n%1 = Fused (%0) {kind=elementwise} : \
                  tensor<f32[4]> {\n  args: %2\n  %3 = Relu (%2)\n  yield: %3\n}\noutputs: %1\n";
     assert_eq!(opened("mind-core", fused).folded(), [(1, 2), (4, 8)]);
-    // What was typed so far folds as far as it is closed.
+    // Incomplete text folds as far as it is closed.
     let sample = Sample::new("mind-core", "# a\n# b\n# c\n}\n%0 = {\n");
     let mut client = Client::start();
     sample.open_broken(&mut client);

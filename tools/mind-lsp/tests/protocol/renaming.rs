@@ -12,7 +12,7 @@ fn opened(language: &'static str, text: &str) -> (Client, Sample) {
     (client, sample)
 }
 
-/// The lines that a renaming changes, or why it is refused.
+/// Returns the lines that a renaming changes, or its error.
 fn renamed(language: &'static str, text: &str, mark: char, name: &str) -> Vec<String> {
     let (mut client, sample) = opened(language, text);
     let mut params = sample.at(mark);
@@ -23,7 +23,7 @@ fn renamed(language: &'static str, text: &str, mark: char, name: &str) -> Vec<St
         Err(error) => return vec![error["message"].as_str().expect("a reason").to_owned()],
     };
     let after = sample.after(&edit);
-    // What was renamed reads as before.
+    // The renamed text still parses without errors.
     assert!(
         client.open("file:///renamed", language, &after).is_empty(),
         "{after}"
@@ -49,7 +49,7 @@ fn names_are_replaced_everywhere_or_refused() {
         ("mind-core", CORE, 'B', "rows"),
         ("mind-mic2", MIC2, 'x', "image"),
         ("mind-mic2", MIC2, 'x', "w"),
-        // An opcode is no name.
+        // An opcode is not a name.
         ("mind-mic2", MIC2, 'x', "m"),
         ("mind-mic2", MIC2, 'B', "batch"),
         ("mind-mic2", MIC2, 'u', "y"),
@@ -90,5 +90,5 @@ fn a_text_with_errors_is_not_renamed_in() {
     let mut params = sample.at('n');
     params["newName"] = json!("N70");
     let refusal = client.refusal("textDocument/rename", params);
-    assert!(refusal.starts_with("the text has errors"), "{refusal}");
+    assert!(refusal.starts_with("fix the errors first"), "{refusal}");
 }

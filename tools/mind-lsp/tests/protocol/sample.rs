@@ -1,10 +1,10 @@
-//! Small documents in every language, with marks for the places that tests ask about.
+//! Small documents in every language, with marks at the positions that tests use.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 
-/// A document; `«n»` in its text marks a place and is not part of it.
+/// A document; `«n»` in its text marks a position and is removed.
 pub struct Sample {
     pub uri: String,
     language: &'static str,
@@ -14,16 +14,16 @@ pub struct Sample {
 
 /// An MLP in mic@2.
 pub const MIC2: &str = "mic@2\nS «B»B\nT«t»0 f32 B 4\nT1 f32 4 4\na «x»X T0\np w T1\n«m»m 0 1\nr «u»2\ns«s»um 3 1\nO 4";
-/// The same in mic@1.
+/// The same MLP in mic@1.
 pub const MIC1: &str = "mic@1\nS0 \"x\"\nT0 [f32;«B»B,4]\nT1 [f32;4,4]\nN0 input S0 «t»T0\nN«n»1 param \"w\" T1\nN2 «m»matmul N0 «u»N1\nN3 relu N2\nN4 sum N3 [1] «k»kd=1\nO N4\n";
-/// The same in Core text.
+/// The same MLP in Core text.
 pub const CORE: &str = "%0 = Input {name=x} : tensor<f32[«B»B, 4]>\n%«n»1 = Input {name=w, role=param} : tensor<f32[4, 4]>\n%2 = «m»MatMul (%0, «u»%1)\n%3 = Sum (%2) {axes=[1], keep«k»dims=false}\noutputs: %3\n";
-/// A program of MIL.
+/// A MIL program.
 pub const MIL: &str = "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"0\"}})]\n{\n    func «f»main<ios18>(tensor<fp16, [1, 4]> x) {\n            tensor<fp16, [1, 4]> «n»y = «m»relu(x = x)[name = string(\"y\")];\n            tensor<fp16, [1, 4]> z = add(«k»x = «u»y, y = x)[name = string(\"z\")];\n        } -> (z);\n}";
 /// Two rules.
 pub const RULES: &str = "# Two rules.\nrule «r»twice\n  class exact\n  where «p»is_float(?x)\n  «m»core.relu(core.relu(«n»?x)) => core.relu(«u»?x)\n  source \"relu is idempotent\"\n\nrule concat\n  class exact\n  core.split(core.concat(?x, ?x) {axis=«a»$a}) {axis=$a, count=2, part=0} => ?x\n  source \"a half of a doubled value\"\n";
 
-/// Every language, with its sample.
+/// Returns the sample of every language.
 pub fn all() -> [(&'static str, &'static str); 5] {
     [
         ("mind-mic2", MIC2),
@@ -53,25 +53,25 @@ impl Sample {
         }
     }
 
-    /// Opens the document; nothing is wrong with it.
+    /// Opens the document, which must not have errors.
     #[track_caller]
     pub fn open(&self, client: &mut Client) {
         assert_eq!(self.open_broken(client), Vec::<Value>::new());
     }
 
-    /// Opens the document, and gives what is wrong with it.
+    /// Opens the document and returns its diagnostics.
     pub fn open_broken(&self, client: &mut Client) -> Vec<Value> {
         client.open(&self.uri, self.language, &self.text)
     }
 
-    /// The parameters that name a marked place.
+    /// Returns request parameters with a marked position.
     pub fn at(&self, mark: char) -> Value {
         let found = self.marks.iter().find(|(own, _)| *own == mark);
         let &(_, offset) = found.unwrap_or_else(|| panic!("no mark {mark}"));
         json!({ "textDocument": { "uri": self.uri }, "position": self.position(offset) })
     }
 
-    /// The parameters that name the document.
+    /// Returns request parameters with the document.
     pub fn document(&self) -> Value {
         json!({ "textDocument": { "uri": self.uri } })
     }
@@ -83,13 +83,13 @@ impl Sample {
         json!({ "line": line, "character": before[start..].encode_utf16().count() })
     }
 
-    /// What stands at a range, with its line from 1: `4:y`.
+    /// Returns the text of a range with its line from 1, for example `4:y`.
     pub fn shown(&self, range: &Value) -> String {
         let line = range["start"]["line"].as_u64().expect("a line");
         format!("{}:{}", line + 1, self.word(range))
     }
 
-    /// What stands at a range of one line.
+    /// Returns the text of a range on one line.
     pub fn word(&self, range: &Value) -> String {
         let line = range["start"]["line"].as_u64().expect("a line") as usize;
         let units: Vec<u16> = self
@@ -103,14 +103,14 @@ impl Sample {
         String::from_utf16(&units[column("start")..column("end")]).expect("whole letters")
     }
 
-    /// The text after the edits of a workspace edit.
+    /// Returns the text after a workspace edit.
     pub fn after(&self, edit: &Value) -> String {
         let edits = &edit["documentChanges"][0];
         assert_eq!(edits["textDocument"]["uri"], self.uri);
         self.edited(edits["edits"].as_array().expect("edits"))
     }
 
-    /// The text after edits of single lines, or of the whole.
+    /// Returns the text after edits of single lines, or of the whole text.
     pub fn edited(&self, edits: &[Value]) -> String {
         let mut places: Vec<(usize, usize, &str)> = edits
             .iter()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::sample::{self, Sample};
 
-/// The tokens as `line:word type`, with `=` behind those that declare.
+/// Returns the tokens as `line:word type`, with `=` after declarations.
 fn tokens(language: &'static str, text: &str, range: Option<Value>) -> Vec<String> {
     let mut client = Client::start();
     let sample = Sample::new(language, text);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::sample::{MIL, RULES, Sample};
 
-/// The signature at the mark `c` of `text`, and the part of it that is active, between `<` and `>`.
+/// Returns the signature at the mark `c` of `text`, with the active part between `<` and `>`.
 fn shown(client: &mut Client, language: &'static str, text: &str) -> String {
     let sample = Sample::new(language, text);
     sample.open_broken(client);
@@ -26,7 +26,7 @@ fn shown(client: &mut Client, language: &'static str, text: &str) -> String {
     label
 }
 
-/// The signature for each line in the place of `LINE`.
+/// Returns the signature for each line that replaces `LINE`.
 fn shown_for(language: &'static str, text: &str, lines: &[&str]) -> String {
     let mut client = Client::start();
     let shown = lines.iter().map(|line| {

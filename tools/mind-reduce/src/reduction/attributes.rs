@@ -6,7 +6,7 @@ use mind_ir::{Graph, OpId};
 
 use super::edit::{Edit, edit};
 
-/// An attribute has its default, or a smaller value of its kind.
+/// Proposes the default of each attribute, or a smaller value of its kind.
 pub(crate) fn simplify(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in g.walk().filter(|&op| !g.def(op).has(Trait::Constant)) {

@@ -1,4 +1,4 @@
-//! Bodies put back in line.
+//! Inlining of bodies.
 
 use mind_core::ops::control::If;
 use mind_ir::graph::InsertPoint;
@@ -8,7 +8,7 @@ use mind_ir::{BlockId, Graph, OpId, ValueId};
 use super::edit::{Edit, edit};
 use super::ops::{can_be_input, fresh_input};
 
-/// An op with a body over its operands is what its body does.
+/// Proposes to inline ops with a body over their operands.
 pub(crate) fn inline(g: &Graph) -> Vec<Edit> {
     let with_body = |&op: &OpId| g.def(op).has(Trait::BodyOverOperands) && g.regions(op).len() == 1;
     let ops = g.walk().filter(with_body).map(|op| (op, body(g, op, 0)));
@@ -18,8 +18,8 @@ pub(crate) fn inline(g: &Graph) -> Vec<Edit> {
         .collect()
 }
 
-/// Control flow is one of its regions, run once: a branch, or a step of a loop. An argument of another type than the
-/// operand, as the slice of a scan, is an input.
+/// Proposes to replace control flow by one of its regions, run once: a branch, or a step of a loop. An argument with
+/// another type than its operand, for example a slice of a scan, becomes an input.
 pub(crate) fn run_once(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in g.walk().filter(|&op| g.def(op).arguments.is_some()) {
@@ -42,7 +42,7 @@ fn is_flat(g: &Graph, block: BlockId) -> bool {
     g.ops(block).all(|inner| g.regions(inner).is_empty())
 }
 
-/// Whether a block ends with a value for each result of `op`.
+/// Returns whether a block yields a value for each result of `op`.
 fn yields_results(g: &Graph, op: OpId, block: BlockId) -> bool {
     let end = g.terminator(block);
     end.is_some_and(|end| g.operands(end).len() == g.results(op).len())
@@ -52,7 +52,7 @@ fn same_type(g: &Graph, value: ValueId, other: ValueId) -> bool {
     g.type_id(value) == g.type_id(other)
 }
 
-/// Copies the ops of a block, over the operands of `op` from `first` on, to the place of `op`.
+/// Copies the ops of a block to the position of `op`, with the operands of `op` from `first` on as arguments.
 fn put_in_place(g: &mut Graph, op: OpId, block: BlockId, first: usize) {
     let operands = g.operands(op)[first..].to_vec();
     let mut known: Vec<(ValueId, ValueId)> = Vec::new();

@@ -7,10 +7,10 @@ use mind_ir::{Graph, OpId};
 
 use super::edit::{Edit, edit};
 
-/// Constants of more elements are simplified as a whole, not element by element.
+/// The maximal number of elements of a constant that is simplified element by element.
 const SINGLE: usize = 64;
 
-/// A constant is a splat, or an element of it is 0 or 1; a number is 0, 1 or whole.
+/// Proposes splats for constants, 0 or 1 for their elements, and 0, 1 or whole numbers for numbers.
 pub(crate) fn simplify(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in g.walk().filter(|&op| g.def(op).has(Trait::Constant)) {
@@ -74,7 +74,7 @@ fn zero(dtype: DType) -> Vec<u8> {
     vec![0; dtype.size()]
 }
 
-/// One in native order.
+/// Returns 1 in native byte order.
 fn one(dtype: DType) -> Vec<u8> {
     match dtype {
         DType::F16 => 0x3c00u16.to_ne_bytes().to_vec(),

@@ -1,4 +1,4 @@
-//! More usual dtypes.
+//! More common dtypes.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::tensor::rust_types::{BF16, F16};
@@ -9,7 +9,7 @@ use mind_ir::{Graph, OpId, ValueId, with_num};
 use super::edit::{Edit, edit};
 use super::shapes::{forget_types, leaves};
 
-/// Dtypes that may stand for each other, the most usual first.
+/// Dtypes that may replace each other, the most common first.
 const FAMILIES: [&[DType]; 2] = [
     &[DType::F32, DType::F64, DType::F16, DType::BF16],
     &[
@@ -24,13 +24,13 @@ const FAMILIES: [&[DType]; 2] = [
     ],
 ];
 
-/// How unusual a dtype is: the number of its family that come before it.
+/// Returns the number of more common dtypes in the family of a dtype.
 pub(crate) fn rarity(dtype: DType) -> usize {
     let place = |family: &&[DType]| family.iter().position(|own| *own == dtype);
     FAMILIES.iter().find_map(place).unwrap_or(0)
 }
 
-/// Every input and constant of a dtype has a more usual one.
+/// Proposes a more common dtype for all inputs and constants of a dtype.
 pub(crate) fn simplify(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for family in FAMILIES {
@@ -80,8 +80,7 @@ fn convert_literals(g: &mut Graph, op: OpId, to: DType) {
     }
 }
 
-/// Elements in another dtype of their family; what it cannot hold is what its rounding or wrapping makes of
-/// it.
+/// Converts elements to another dtype of their family, with rounding or wrapping.
 fn converted(from: DType, bytes: &[u8], to: DType) -> Vec<u8> {
     let elements = Buffer::from_bytes(from, bytes);
     let mut converted = Vec::with_capacity(elements.len() * to.size());

@@ -1,18 +1,18 @@
-//! Changing a copy of a module.
+//! Edits of a copy of a module.
 
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 
-/// A change of a module. Ids are those of the module that it was proposed for; what it leaves may break
-/// any rule, as candidates are verified.
+/// A change of a module. Ids are those of the module that it was proposed for. The result may be invalid, because
+/// candidates are verified.
 pub(crate) type Edit = Box<dyn Fn(&mut Graph)>;
 
-/// An edit.
+/// Creates an edit.
 pub(crate) fn edit(change: impl Fn(&mut Graph) + 'static) -> Edit {
     Box::new(change)
 }
 
-/// A copy of `g` after `edit`, without ops that were read before and no longer are.
+/// Returns a copy of `g` after `edit`, without ops that have become dead.
 pub(crate) fn without_new_dead_ops(g: &Graph, edit: &Edit) -> Graph {
     let mut changed = g.clone();
     edit(&mut changed);
@@ -31,7 +31,7 @@ pub(crate) fn without_new_dead_ops(g: &Graph, edit: &Edit) -> Graph {
     changed
 }
 
-/// Whether nothing reads a result of `op`.
+/// Returns whether all results of `op` are unused.
 pub(crate) fn is_unread(g: &Graph, op: OpId) -> bool {
     let mut results = g.results(op).iter();
     results.all(|value| g.uses(value).is_empty())
@@ -42,7 +42,7 @@ fn is_removable(g: &Graph, op: OpId) -> bool {
     def.has(Trait::Pure) || def.has(Trait::Interface)
 }
 
-/// The module's ops that compute something, those of bodies included, in order.
+/// Returns the ops that compute something, including those in bodies, in order.
 pub(crate) fn computing(g: &Graph) -> Vec<OpId> {
     let computes = |&op: &OpId| {
         let def = g.def(op);
@@ -51,7 +51,7 @@ pub(crate) fn computing(g: &Graph) -> Vec<OpId> {
     g.walk().filter(computes).collect()
 }
 
-/// The values that may stand for `value` as they have its type and come before it: operands of its op, then
+/// Returns the values that can replace `value` because they have its type and dominate it: operands of its op, then
 /// arguments of its block.
 pub(crate) fn stand_ins(g: &Graph, value: ValueId) -> Vec<ValueId> {
     let Some(op) = g.defining_op(value) else {

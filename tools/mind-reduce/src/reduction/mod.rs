@@ -1,8 +1,8 @@
-//! Making a module smaller while it keeps a property: the fault that is looked for.
+//! Reduction of a module while it keeps a property, for example a crash.
 //!
-//! [`reduce`] tries families of edits, the boldest first, and keeps each module that verifies, is
-//! [smaller](Size) and still has the property. Every step shrinks a size that is well-founded, so it ends;
-//! candidates come in a fixed order, so the same input gives the same result.
+//! [`reduce`] tries families of edits, the most aggressive first, and keeps each module that verifies, is
+//! [smaller](Size) and still has the property. It terminates because every step decreases a well-founded size.
+//! Candidates come in a fixed order, so the same input gives the same result.
 
 mod attributes;
 mod bodies;

@@ -4,7 +4,7 @@ use mind_ir::{Graph, ValueId};
 
 use super::edit::{Edit, computing, edit};
 
-/// An op of any number of operands reads one less.
+/// Proposes to drop an operand of a variadic op.
 pub(crate) fn drop(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in computing(g) {
@@ -24,7 +24,7 @@ pub(crate) fn drop(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// An op reads again what it reads already, in place of another value of that type.
+/// Proposes to replace an operand by another operand of the same op and type.
 pub(crate) fn repeat(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in computing(g) {

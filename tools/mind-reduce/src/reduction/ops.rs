@@ -10,7 +10,7 @@ use mind_ir::{Graph, OpId, ValueId};
 
 use super::edit::{Edit, computing, edit, is_unread, stand_ins};
 
-/// Half of the ops replaced by inputs or by what they read, then a quarter, down to pairs.
+/// Proposes to replace half of the ops by inputs or by their operands, then a quarter, down to pairs.
 pub(crate) fn cut_chunks(g: &Graph) -> Vec<Edit> {
     let mut ops = computing(g);
     ops.reverse();
@@ -26,7 +26,7 @@ pub(crate) fn cut_chunks(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// A value is read as one that comes before it.
+/// Proposes to replace a value by an earlier one.
 pub(crate) fn bypass(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for &op in computing(g).iter().rev() {
@@ -39,7 +39,7 @@ pub(crate) fn bypass(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// A value is an input.
+/// Proposes to replace a value by an input.
 pub(crate) fn cut(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for &op in computing(g).iter().rev().filter(|&&op| can_be_input(g, op)) {
@@ -53,7 +53,7 @@ pub(crate) fn cut(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// An op that nothing reads goes, also an input or one whose running may be observed.
+/// Proposes to erase an unused op, also an input or one with side effects.
 pub(crate) fn erase(g: &Graph) -> Vec<Edit> {
     let free = |&op: &OpId| is_unread(g, op) && !g.def(op).has(Trait::Terminator);
     let mut ops: Vec<OpId> = g.walk().filter(free).collect();
@@ -63,7 +63,7 @@ pub(crate) fn erase(g: &Graph) -> Vec<Edit> {
         .collect()
 }
 
-/// Replaces each result of `op` by a substitute, if anything can.
+/// Replaces each result of `op` by another value, if possible.
 fn replace(g: &mut Graph, op: OpId) {
     for value in g.results(op) {
         let stand_in = stand_ins(g, value).first().copied();
@@ -74,12 +74,12 @@ fn replace(g: &mut Graph, op: OpId) {
     }
 }
 
-/// Inputs are in the module's own block.
+/// Returns whether the results of an op can become inputs, which are only allowed in the module's own block.
 pub(super) fn can_be_input(g: &Graph, op: OpId) -> bool {
     g.parent(op) == Some(g.body())
 }
 
-/// An input of the type of `value`, before `op`.
+/// Adds an input with the type of `value` before `op`.
 pub(super) fn fresh_input(g: &mut Graph, value: ValueId, op: OpId) -> ValueId {
     let Some(ty) = g.type_id(value) else {
         return value;
@@ -92,7 +92,7 @@ pub(super) fn fresh_input(g: &mut Graph, value: ValueId, op: OpId) -> ValueId {
     g.result(input)
 }
 
-/// `cut3` for the value that goes by 3 in text, with more after it where an input has that name.
+/// Returns an unused input name, for example `cut3` for the value that is printed as 3.
 fn fresh_name(g: &Graph, value: ValueId) -> String {
     let mut name = format!("cut{}", g.label(value));
     let taken = |name: &str| {

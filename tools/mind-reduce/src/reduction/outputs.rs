@@ -5,7 +5,7 @@ use mind_ir::{Graph, OpId, ValueId};
 
 use super::edit::{Edit, edit, is_unread};
 
-/// Half of the outputs dropped, then a quarter, down to single ones.
+/// Proposes to drop half of the outputs, then a quarter, down to single ones.
 pub(crate) fn drop_halves(g: &Graph) -> Vec<Edit> {
     let Some(end) = g.terminator(g.body()) else {
         return Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn drop_halves(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// What ends a block ends it with an operand of the op that computed it.
+/// Proposes to replace an operand of a terminator by an operand of the op that computes it.
 pub(crate) fn peel(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     let ends = |&op: &OpId| g.def(op).has(Trait::Terminator);
@@ -43,9 +43,9 @@ pub(crate) fn peel(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// An output is a value that nothing reads, in the place of one whose op goes with it.
+/// Proposes to replace an output by an unused value, if the op of the output becomes dead.
 pub(crate) fn exchange(g: &Graph) -> Vec<Edit> {
-    /// Outputs and values that are tried.
+    /// The maximal number of outputs and values that are tried.
     const MOST: usize = 8;
     let Some(end) = g.terminator(g.body()) else {
         return Vec::new();

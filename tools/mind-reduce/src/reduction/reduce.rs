@@ -7,12 +7,12 @@ use mind_ir::verify::{VerifyConfig, verify};
 use super::edit::{Edit, without_new_dead_ops};
 use super::{Size, attributes, bodies, constants, dtypes, operands, ops, outputs, shapes};
 
-/// What a reduction may take.
+/// Limits of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// How often the property is asked for at most.
+    /// The maximal number of tests of the property.
     pub trials: usize,
-    /// What candidates are held to besides the op tables.
+    /// Verification of candidates, in addition to the op definitions.
     pub verify: VerifyConfig,
 }
 
@@ -25,19 +25,19 @@ impl Default for Config {
     }
 }
 
-/// What a reduction came to.
+/// The result of a reduction.
 pub struct Reduced {
-    /// The smallest module found.
+    /// The smallest module that was found.
     pub graph: Graph,
-    /// How often the property was asked for.
+    /// The number of tests of the property.
     pub trials: usize,
-    /// How many of these modules had it.
+    /// The number of successful tests.
     pub kept: usize,
-    /// Whether the search ended for want of trials, and not of candidates.
+    /// Whether the search stopped at the limit of trials, not for lack of candidates.
     pub stopped: bool,
 }
 
-/// The ways to make a module smaller, those that remove most first.
+/// The families of edits, those that remove most first.
 const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
     outputs::drop_halves,
     ops::cut_chunks,
@@ -58,13 +58,13 @@ const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
     attributes::simplify,
 ];
 
-/// The smallest module found for which `holds` still holds.
+/// Returns the smallest module found for which `holds` returns true.
 ///
-/// `g` is verified and has the property; `holds` is asked about verified modules only. Ids of `g` that
-/// are in the result mean what they meant.
+/// `g` must be verified and have the property; `holds` is only called with verified modules. Ids of `g` that occur in
+/// the result keep their meaning.
 pub fn reduce(g: &Graph, config: &Config, holds: &mut dyn FnMut(&Graph) -> bool) -> Reduced {
     let mut best = g.clone();
-    // Declarations of the text that nothing uses would be printed again.
+    // Unused declarations of the text are dropped, because they would be printed.
     best.preamble = Preamble::default();
     let mut search = Search {
         size: Size::of(g),
@@ -103,12 +103,12 @@ impl Search<'_> {
         self.trials >= self.config.trials
     }
 
-    /// Tries the edits of a family, each on what the ones before it left; says whether any was kept.
+    /// Tries the edits of a family, each on the result of the previous ones. Returns whether any was kept.
     fn exhaust(&mut self, family: fn(&Graph) -> Vec<Edit>) -> bool {
         let (mut edits, mut at, mut progress) = (family(&self.best), 0, false);
         while at < edits.len() && !self.is_spent() {
             if self.attempt(&edits[at]) {
-                // The edit is gone, so that another one stands at its place.
+                // The edit no longer applies, so another one is at its index.
                 edits = family(&self.best);
                 progress = true;
             } else {

@@ -1,7 +1,7 @@
 //! Smaller shapes.
 //!
-//! Types are written at inputs and constants, and follow everywhere else; so what is declared elsewhere is
-//! forgotten, and shapes among attributes change with those of the leaves.
+//! Types are declared by inputs and constants, and inferred everywhere else. Therefore other declarations are dropped,
+//! and shapes in attributes change together with those of the leaves.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::opdef::Trait;
@@ -10,16 +10,16 @@ use mind_ir::{Graph, OpId, ValueId};
 
 use super::edit::{Edit, edit};
 
-/// How attributes follow when an extent changes.
+/// Which attributes change with an extent.
 #[derive(Clone, Copy)]
 enum Follow {
-    /// Where they hold extents.
+    /// Attributes with extents.
     Dims,
-    /// Also where they hold numbers.
+    /// Also attributes with integers.
     Ints,
 }
 
-/// A symbolic or unknown extent is a number, everywhere or at one leaf.
+/// Proposes a number for a symbolic or unknown extent.
 pub(crate) fn symbols(g: &Graph) -> Vec<Edit> {
     let mut open: Vec<Dim> = leaf_dims(g).filter(|dim| dim.fixed().is_none()).collect();
     open.sort();
@@ -28,7 +28,7 @@ pub(crate) fn symbols(g: &Graph) -> Vec<Edit> {
     open.into_iter().flat_map(targets).collect()
 }
 
-/// An extent is smaller, everywhere or at one leaf.
+/// Proposes a smaller extent, everywhere or at one leaf.
 pub(crate) fn extents(g: &Graph) -> Vec<Edit> {
     let mut extents: Vec<i64> = leaf_dims(g)
         .filter_map(Dim::fixed)
@@ -55,7 +55,8 @@ pub(crate) fn extents(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// Leaves have a dimension less: all of the same rank, or one; with a list per dimension or without.
+/// Proposes to remove a dimension: of all leaves with the same rank or of one, with or without shortening attribute
+/// lists.
 pub(crate) fn ranks(g: &Graph) -> Vec<Edit> {
     let mut ranks: Vec<usize> = leaves(g).map(|(_, value)| shape(g, value).len()).collect();
     ranks.sort_unstable();
@@ -80,7 +81,7 @@ pub(crate) fn ranks(g: &Graph) -> Vec<Edit> {
     edits.collect()
 }
 
-/// Takes the first item of each list of `rank` items.
+/// Removes the first item of each list of `rank` items.
 fn shorten_lists(g: &mut Graph, rank: usize) {
     for op in g.walk().collect::<Vec<_>>() {
         for index in 0..g.attrs(op).len() {
@@ -94,7 +95,7 @@ fn shorten_lists(g: &mut Graph, rank: usize) {
     }
 }
 
-/// What to try for an extent, the smallest first.
+/// Returns the smaller extents to try, smallest first.
 fn smaller(extent: i64) -> impl Iterator<Item = i64> {
     let mut targets = vec![1, 2, 3, extent / 2, extent - 1];
     targets.retain(|&target| target >= 1 && target < extent);
@@ -108,7 +109,7 @@ fn drop_dimension(g: &mut Graph, op: OpId, value: ValueId) {
     });
 }
 
-/// The ops that declare the type of a result, with it.
+/// Returns the leaves: ops that declare the type of a result, with the result.
 pub(crate) fn leaves(g: &Graph) -> impl Iterator<Item = (OpId, ValueId)> {
     let declaring = g.walk().filter(|&op| g.def(op).has(Trait::DeclaresType));
     declaring.flat_map(|op| g.results(op).into_iter().map(move |value| (op, value)))
@@ -124,7 +125,7 @@ fn shape(g: &Graph, value: ValueId) -> Shape {
         .unwrap_or_default()
 }
 
-/// `from` is `to` wherever it is declared, and in attributes.
+/// Replaces `from` by `to` in all declared types and in attributes.
 fn everywhere(from: Dim, to: i64, follow: Follow) -> Edit {
     edit(move |g| {
         let replace = |shape: &mut Shape| {
@@ -164,7 +165,7 @@ fn follow_attr(g: &mut Graph, op: OpId, index: usize, from: Dim, to: i64, follow
     }
 }
 
-/// Forgets the types that are declared although they follow from others.
+/// Drops declared types that can be inferred.
 pub(crate) fn forget_types(g: &mut Graph) {
     for op in g.walk().collect::<Vec<_>>() {
         if !g.def(op).has(Trait::DeclaresType) {
@@ -175,7 +176,7 @@ pub(crate) fn forget_types(g: &mut Graph) {
     }
 }
 
-/// Gives a leaf another shape; the elements of a constant are the first of what it had.
+/// Changes the shape of a leaf; a constant keeps its first elements.
 fn reshape(g: &mut Graph, op: OpId, value: ValueId, change: impl FnOnce(&mut Shape)) {
     let Some(ty) = g.declared(value).or(g.type_id(value)) else {
         return;

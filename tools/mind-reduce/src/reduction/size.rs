@@ -1,4 +1,4 @@
-//! How large a module is.
+//! The size of a module.
 
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::Trait;
@@ -7,31 +7,31 @@ use mind_ir::{Graph, OpId, ValueId};
 
 use super::dtypes::rarity;
 
-/// How large a module is, for a reader: compared field by field, the first that differs decides.
+/// The size of a module for a reader, compared lexicographically.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
-    /// Ops that read something, and outputs.
+    /// Ops with operands, and outputs.
     pub computing: u64,
     /// All ops.
     pub ops: u64,
-    /// Operands, and values that an op reads more than once counted once again.
+    /// Operands, where values that an op reads more than once count again.
     pub operands: u64,
-    /// Dimensions without a number among the declared types.
+    /// Symbolic and unknown dimensions of the declared types.
     pub open: u64,
-    /// Elements of the declared types; an empty tensor counts as one, since a scalar is simpler.
+    /// Elements of the declared types; an empty tensor counts as one, because a scalar is simpler.
     pub elements: u64,
     /// Dimensions of the declared types.
     pub dims: u64,
-    /// How unusual the dtypes of the declared types are.
+    /// Rarity of the declared dtypes.
     pub dtypes: u64,
-    /// What must be read to know the constants.
+    /// Complexity of the constants.
     pub constants: u64,
-    /// What must be read to know the other attributes.
+    /// Complexity of the other attributes.
     pub attributes: u64,
 }
 
 impl Size {
-    /// The size of `g`.
+    /// Returns the size of `g`.
     pub fn of(g: &Graph) -> Size {
         let mut size = Size {
             computing: g.outputs().len() as u64,
@@ -90,7 +90,7 @@ impl Size {
     }
 }
 
-/// What must be read to know an attribute; 0 for one that says nothing.
+/// Returns the complexity of an attribute; 0 for a neutral value.
 fn weight(attr: &Attr<'_>) -> u64 {
     match attr {
         Attr::Int(value) => number(value.unsigned_abs()),
@@ -128,12 +128,12 @@ fn extent(dim: Dim) -> u64 {
         .map_or(64, |extent| 1 + number(extent.unsigned_abs()))
 }
 
-/// The bits of a number.
+/// Returns the number of bits of a number.
 fn number(value: u64) -> u64 {
     u64::from(u64::BITS - value.leading_zeros())
 }
 
-/// As [`number`] for whole ones; any other is longer than those.
+/// As [`number`] for whole numbers; other numbers are more complex than all of these.
 fn real(value: f64) -> u64 {
     let sign = u64::from(value.is_sign_negative());
     if value.fract() == 0.0 && value.abs() < 1e9 {

@@ -7,7 +7,7 @@ use mind_cli::npz;
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
 use mind_model::{
-    BeamSearch, Forced, Model, Sampler, Session, Speech, Suppressed, Text, TextStream,
+    BeamSearch, Forced, Model, ModelError, Sampler, Session, Speech, Suppressed, Text, TextStream,
 };
 
 use super::args::ModelArgs;
@@ -64,7 +64,11 @@ pub(super) fn run(
     suppressed.check(model.config().vocab_size)?;
     let count = args.generate.unwrap_or(most);
     let needed = length.saturating_add(count.saturating_sub(1));
-    let capacity = args.capacity.unwrap_or(needed);
+    let capacity = args.capacity.unwrap_or(needed.max(1));
+    if capacity < length {
+        let needed = length;
+        return Err(ModelError::Capacity { needed, capacity }.into());
+    }
     let started = host.now();
     let mut prefill = Rate::default();
     let mut said = Vec::new();

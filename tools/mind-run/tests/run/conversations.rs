@@ -42,7 +42,7 @@ fn templates_have_the_time_of_the_host() {
     assert!(found.contains("it is 29 Feb 2024, 13:05"), "{found}");
     let found = refusal(None);
     assert!(
-        found.contains("the template writes the time, which is not given"),
+        found.contains("`strftime_now` needs the current time, which is not given"),
         "{found}"
     );
 }

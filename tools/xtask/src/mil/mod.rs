@@ -1,4 +1,4 @@
-//! What can be done with each op of MIL, as programs of one op each show it.
+//! The support state of each MIL op, determined by programs of a single op.
 
 mod outcome;
 
@@ -15,17 +15,17 @@ use crate::root;
 const HEAD: &str = "\
 # Ops of MIL by state
 
-Each op has programs in every definition that an opset has of it, with `fp16` and `fp32`, in
-`tools/mind-testgen/src/mil_cases.txt`. They are tried from iOS 15 to iOS 18, and the table says what they did:
+Each op has programs for each of its versions, with `fp16` and `fp32`, in `tools/mind-testgen/src/mil_cases.txt`. They are
+run in the opsets from iOS 15 to iOS 18, and the table has the outcomes:
 
-- **since**: the opset that brought it, and those that changed what it takes.
-- **programs**: how many of its own the op has, and in how many opsets and floats those were tried.
-- **lowered**: `--lower-to-mil` emits it, for a program that is imported or a module of core.
-- **imported**: `--import-mil` has ops of core for it, or computes it from `constants`, which counts too, else why
-  not; `in part` where [some of its forms](#forms-that-are-not-imported) are refused.
-- **evaluated**: the interpreter runs it; else why not.
-- **judged**: `numerically` where its numbers are held to those of coremltools 9.0 or of NumPy, `types` where its
-  signature alone is.
+- **since**: the opset that introduced it, and those that changed its signature.
+- **programs**: the number of its programs, and of the combinations of opset and float type in which they were run.
+- **lowered**: `--lower-to-mil` emits it, for an imported program or a module of core.
+- **imported**: `--import-mil` converts it to ops of core, or evaluates it if its operands are `constants`, which also
+  counts; otherwise the reason. `in part` means that [some of its forms](#forms-that-are-not-imported) are rejected.
+- **evaluated**: the interpreter runs it; otherwise the reason.
+- **judged**: `numerically` if its results are compared with those of coremltools 9.0 or of NumPy, `types` if only its
+  signature is.
 
 Generated from the op tables by `cargo run -p xtask`.
 
@@ -42,16 +42,16 @@ The parameters of the program, and the statement; `F` is `fp16` or `fp32`.
 |---|---|---|---|
 ";
 
-/// The longest text of a form.
+/// The maximal length of a form's text.
 const LONGEST: usize = 240;
 
-/// The numbers that others computed, which tests hold evaluation to.
+/// Reference results of other implementations, with which tests compare the evaluation.
 const JUDGED: [&str; 2] = [
     "dialects/mind-mil/tests/signatures/inferred.json",
     "dialects/mind-mil/tests/signatures/referenced.json",
 ];
 
-/// The table, how many ops are in each state, and the forms that are refused.
+/// Returns the table, the number of ops in each state, and the rejected forms.
 pub fn document() -> String {
     let read = |path: &&str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
     let judged: String = JUDGED.iter().map(read).collect();
@@ -100,7 +100,7 @@ pub fn document() -> String {
     out
 }
 
-/// What the import does with the programs of an op.
+/// Returns the outcome of importing the programs of an op.
 fn imported(own: &[&Outcome]) -> String {
     let mut reasons: BTreeSet<&str> = BTreeSet::new();
     for outcome in own {
@@ -119,7 +119,7 @@ fn imported(own: &[&Outcome]) -> String {
     parts.join("; ")
 }
 
-/// Whether the interpreter runs the programs of an op.
+/// Returns whether the interpreter runs the programs of an op.
 fn evaluated(row: &MilOp, own: &[&Outcome]) -> String {
     let errors: BTreeSet<&str> = own
         .iter()
@@ -133,7 +133,7 @@ fn evaluated(row: &MilOp, own: &[&Outcome]) -> String {
     row.not_run.map_or(error, str::to_owned)
 }
 
-/// A row for each form and reason, with the opsets in which it is refused.
+/// Appends a row for each rejected form and reason, with the opsets in which it is rejected.
 fn refused(outcomes: &[Outcome], out: &mut String) {
     for row in ROWS {
         let own = outcomes.iter().filter(|own| own.program.op == row.name);
@@ -159,7 +159,7 @@ fn refused(outcomes: &[Outcome], out: &mut String) {
     }
 }
 
-/// A form in one line that fits a table.
+/// Returns a form on one line that fits into a table.
 fn shown(form: &str) -> String {
     let form = form.replace('@', "F").replace('|', "\\|");
     match form.char_indices().nth(LONGEST) {

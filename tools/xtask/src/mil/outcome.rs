@@ -1,4 +1,4 @@
-//! What happens to the programs of one op each.
+//! Outcomes of single-op programs.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,13 +17,13 @@ use mind_testgen::cases::{Case, all, gathers, placed_windows, samples};
 use mind_testgen::mil::{Program, programs};
 use mind_to_mil::{Config, Layout};
 
-/// The opsets that cases are tried in.
+/// The opsets in which cases are run.
 pub const OPSETS: [Opset; 4] = [Opset::Ios15, Opset::Ios16, Opset::Ios17, Opset::Ios18];
 
-/// The floats that cases are tried in.
+/// The float types with which cases are run.
 const FLOATS: [(&str, DType); 2] = [("fp16", DType::F16), ("fp32", DType::F32)];
 
-/// Modules of core that lowering recognises as one op: a norm, and attention of many heads.
+/// Core modules that the lowering recognises as one op: a norm, and multi-head attention.
 const RECOGNISED: [&str; 2] = [
     "%0 = Input {name=x} : tensor<f32[2, 8]>\n%1 = Mul (%0, %0)\n%2 = Mean (%1) {axes=[1], keepdims=true}\n\
      %3 = ConstF32 {value=0.00001}\n%4 = Add (%2, %3)\n%5 = Sqrt (%4)\n%6 = Div (%0, %5)\noutputs: %6\n",
@@ -33,38 +33,38 @@ const RECOGNISED: [&str; 2] = [
      %8 = MatMul (%7, %2)\noutputs: %8\n",
 ];
 
-/// The most bytes that a computed constant may take.
+/// The maximal size of a computed constant in bytes.
 const LIMIT: u64 = 1 << 20;
 
 static SESSION: LazyLock<Session> = LazyLock::new(Session::default);
 
-/// What the import makes of an op.
+/// The outcome of importing an op.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Import {
-    /// Ops of core.
+    /// The op becomes ops of core.
     Emitted,
-    /// Constants, since its operands are constants.
+    /// The op becomes constants, because its operands are constants.
     Computed,
-    /// Nothing, for this reason.
+    /// The import rejects the op, for this reason.
     Refused(String),
 }
 
-/// What happened to a program in one opset and one float.
+/// The outcome of a program in one opset and with one float type.
 pub struct Outcome {
     /// The program.
     pub program: Program,
-    /// The opset that it was tried in.
+    /// The opset.
     pub opset: Opset,
-    /// The float that it was tried in.
+    /// The float type.
     pub float: &'static str,
-    /// What the import made of its op.
+    /// The outcome of importing its op.
     pub import: Import,
     /// The reason why evaluation failed.
     pub evaluation: Result<(), String>,
 }
 
-/// What every program does in every opset and float that have its form, and the ops that lowering emits: of each
-/// program that is imported, and of the cases of core.
+/// Returns the outcomes of every program in every opset and with every float type that support its form, and the ops
+/// that the lowering emits for the imported programs and for the cases of core.
 pub fn outcomes() -> (Vec<Outcome>, BTreeSet<&'static str>) {
     let (mut outcomes, mut emitted) = (Vec::new(), BTreeSet::new());
     for program in programs() {
@@ -111,7 +111,7 @@ fn read(text: &str, format: Format) -> Option<Graph> {
     read.ok().map(|(_, g)| g)
 }
 
-/// The Core text of a case; the second input of a gather holds indices.
+/// Returns the Core text of a case; the second input of a gather has indices.
 fn module(case: &Case, dtype: DType) -> String {
     let indices = case.op.starts_with("Gather");
     let input = |(at, shape): (usize, &Vec<usize>)| {
@@ -126,7 +126,7 @@ fn module(case: &Case, dtype: DType) -> String {
     inputs + &case.end()
 }
 
-/// What the import makes of the ops called `name`, and the module if there is one.
+/// Returns the outcome of importing the ops called `name`, and the imported module if there is one.
 fn imported(g: &Graph, name: &str) -> (Import, Option<Graph>) {
     let mut own = g.walk().filter(|&op| g.def(op).short_name() == name);
     let computed =
@@ -139,7 +139,7 @@ fn imported(g: &Graph, name: &str) -> (Import, Option<Graph>) {
     }
 }
 
-/// Why the op called `name` was refused, else what was refused first.
+/// Returns why the op called `name` was rejected, or else the first error.
 fn reason(found: &Diagnostics, name: &str) -> String {
     let start = format!("`mil.{name}` is not imported");
     let own = found.iter().find(|own| own.message.starts_with(&start));
@@ -148,7 +148,7 @@ fn reason(found: &Diagnostics, name: &str) -> String {
     own.map_or_else(first, |(_, reason)| reason).to_owned()
 }
 
-/// Runs a program, its states as inputs.
+/// Runs a program with its states as inputs.
 fn evaluated(g: &Graph) -> Result<(), String> {
     let mut g = g.clone();
     let message = |found: Diagnostics| found.first_error().map(|first| first.message.clone());
@@ -166,7 +166,7 @@ fn evaluated(g: &Graph) -> Result<(), String> {
     ran.map(|_| ()).map_err(|error| error.error.to_string())
 }
 
-/// Adds the ops of MIL that a module is lowered to, in every float, layout and opset.
+/// Adds the MIL ops that a module is lowered to, with every float type, layout and opset.
 fn lowered(g: &Graph, emitted: &mut BTreeSet<&'static str>) {
     for opset in OPSETS {
         let layouts = [Layout::Keep, Layout::Ane].into_iter();
@@ -188,7 +188,7 @@ fn lowered(g: &Graph, emitted: &mut BTreeSet<&'static str>) {
     }
 }
 
-/// The definitions of ops that no program of their own is written in.
+/// Returns the op versions that do not have a program.
 pub fn untried(outcomes: &[Outcome]) -> Vec<(&'static MilOp, Opset)> {
     let rows = ROWS.iter().flat_map(|&row| {
         let ends = row.signatures.iter().skip(1).map(|&(since, _)| Some(since));

@@ -1,11 +1,11 @@
-//! The arrows between crates.
+//! Allowed dependencies between crates.
 
 use std::collections::BTreeSet;
 
 use petgraph::algo::{has_path_connecting, toposort};
 use petgraph::graphmap::DiGraphMap;
 
-/// What each crate may depend on besides what those may.
+/// The crates that each crate may depend on, in addition to their dependencies.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-diag", &[]),
     ("mind-ir", &["mind-diag"]),
@@ -108,7 +108,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What only these crates may know.
+/// Dependencies that only these crates may have.
 const SOLE_USERS: &[(&str, &[&str])] = &[
     ("tokenizers", &["mind-model"]),
     ("lsp-server", &["mind-lsp"]),
@@ -181,7 +181,7 @@ fn manifests() -> Vec<Manifest> {
     parsed.collect()
 }
 
-/// The arrows of `rows`, as a graph.
+/// Returns the dependencies of `rows` as a graph.
 fn arrows(rows: &[(&'static str, &[&'static str])]) -> DiGraphMap<&'static str, ()> {
     let mut arrows = DiGraphMap::new();
     for &(name, direct) in rows {

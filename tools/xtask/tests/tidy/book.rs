@@ -1,4 +1,4 @@
-//! The book has every page, and no link leads nowhere.
+//! The book contains every page, and all links resolve.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
-/// mdBook turns each link to a `.md` file into one to a page, which only the book's own files have.
+/// mdBook converts each link to a `.md` file to a page link, which is valid only for the book's own files.
 #[test]
 fn links_from_the_book_to_markdown_stay_in_it() {
     let docs = xtask::root().join("docs").canonicalize().expect("docs");
@@ -53,7 +53,7 @@ fn links_from_the_book_to_markdown_stay_in_it() {
             let inside = there.is_ok_and(|there| there.starts_with(&docs));
             assert!(
                 inside || !path.ends_with(".md"),
-                "{}: `{target}` is no page of the book; link to its folder",
+                "{}: `{target}` is not a page of the book: link to its folder",
                 page.display()
             );
         }
@@ -64,7 +64,7 @@ fn exists(folder: &Path, path: &str) -> bool {
     folder.join(path).exists()
 }
 
-/// The targets of `[text](target)` outside of code, those of other sites left out.
+/// Returns the targets of `[text](target)` outside of code, except links to other sites.
 fn links(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut code = false;

@@ -1,10 +1,10 @@
-//! Every diagnostic code has a test that shows its way out.
+//! Every diagnostic code has a test that shows its help.
 
 use std::collections::BTreeSet;
 
 use mind_diag::CATALOGUE;
 
-/// The codes of errors that the check lines of `text` show with a help, which stands below them.
+/// Returns the codes of errors for which the check lines of `text` show a help below the error.
 fn shown_with_help(text: &str) -> BTreeSet<String> {
     let (mut shown, mut open) = (BTreeSet::new(), None);
     for line in text.lines() {

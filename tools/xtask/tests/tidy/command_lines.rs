@@ -1,4 +1,4 @@
-//! Help, man pages and completions have every argument that a tool takes.
+//! Help, man pages and completions contain every argument of a tool.
 
 use clap::Command;
 use lit_tests::config::TOOLS;
@@ -13,7 +13,7 @@ fn document(path: &str) -> String {
     text.unwrap_or_else(|error| panic!("docs/{path}: {error}"))
 }
 
-/// Whether `flag` is a word of `text`, not the beginning of a longer one.
+/// Returns whether `flag` is a word of `text`, and not a prefix of a longer one.
 fn names(text: &str, flag: &str) -> bool {
     let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let mut places = text.match_indices(flag);

@@ -1,4 +1,4 @@
-//! Documents are fresh and ops are documented.
+//! Generated documents are up to date, and ops are documented.
 
 use mind_driver::session::{PASSES, registry};
 

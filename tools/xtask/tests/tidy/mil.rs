@@ -1,8 +1,8 @@
-//! The programs that the table of MIL's ops is made of.
+//! The programs of the MIL support table.
 
 use xtask::mil::{Import, outcomes, untried};
 
-/// Ops that have no evaluation since their programs run without them: states become values.
+/// Ops without evaluation, because states are converted to values before programs run.
 const THREADED: [&str; 2] = ["read_state", "write_state"];
 
 #[test]
@@ -25,7 +25,7 @@ fn a_program_is_refused_for_a_reason_and_runs_unless_its_row_says_why_not() {
             assert_ne!(reason, "it has no counterpart", "{name}");
         }
         let row = mind_mil::ops::ROWS.iter().find(|row| row.name == name);
-        let row = row.unwrap_or_else(|| panic!("{name} is no op"));
+        let row = row.unwrap_or_else(|| panic!("{name} is not an op"));
         let excused = row.not_run.is_some() && !THREADED.contains(&name);
         assert_eq!(outcome.evaluation.is_err(), excused, "{name}");
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The manifests of the repository, each with its path.
+/// Returns the manifests of the repository with their paths.
 fn manifests() -> Vec<(PathBuf, toml::Table)> {
     let paths = super::files(&xtask::root(), "toml").into_iter();
     let manifests = paths.filter(|path| path.ends_with("Cargo.toml"));
@@ -33,7 +33,7 @@ fn crates_that_others_need_have_versions() {
     let dependencies = |own: &toml::Table| own.get("workspace")?.get("dependencies").cloned();
     let known = manifests.iter().find_map(|(_, own)| dependencies(own));
     let known = known.expect("the dependencies of the workspace");
-    // These test and generate, and others never need them.
+    // Crates that only test and generate are not packaged, because other crates never need them.
     let is_inner = |own: &Path| {
         ["fuzz", "lit_tests", "xtask"]
             .iter()

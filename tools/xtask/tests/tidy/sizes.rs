@@ -1,9 +1,9 @@
-//! Files and functions stay small enough to hold one idea.
+//! Files and functions stay small enough for one idea each.
 
-/// Lines outside tests that a file may have.
+/// The maximal number of lines of a file, without tests.
 const FILE_LINES: usize = 800;
 
-/// Files that are longer, with the reason.
+/// Longer files, with the reason.
 const LONGER: &[(&str, &str)] = &[];
 
 #[test]

@@ -1,5 +1,5 @@
-//! What is compiled for tests has tests: a library or program that is compiled a second time for none is time that every
-//! run of the suite takes.
+//! Targets that are compiled for tests have tests, because compiling a library or program a second time without any
+//! slows down every run of the suite.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn path(folder: &Path, program: &Table) -> Option<PathBuf> {
     Some(folder.join(program.get("path")?.as_str()?))
 }
 
-/// The files of a program: one, or a folder with `main.rs`, unless that is the folder of a library.
+/// Returns the source files of a program: one file, or a folder with `main.rs`, unless it is the folder of a library.
 fn sources(path: &Path) -> Vec<PathBuf> {
     let folder = path.parent().expect("a file is in a folder");
     match path.ends_with("main.rs") && !path.ends_with("src/main.rs") {

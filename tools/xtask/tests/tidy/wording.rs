@@ -40,7 +40,7 @@ fn phrases_that_read_as_if_translated_are_not_used() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// `Errors:` is a line of an op's row, beside `Shapes:` and `Source:`; functions have rustdoc's `# Errors`.
+/// `Errors:` is a line of an op's documentation, next to `Shapes:` and `Source:`; functions have rustdoc's `# Errors`.
 #[test]
 fn functions_have_sections_for_errors() {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The operation that turns probabilities into labels, which becomes part of the module's interface.
+//! Lowers `classify`, which maps probabilities to labels, to an entry of the module's interface.
 
 use mind_diag::Diagnostic;
 use mind_ir::ValueId;
@@ -11,7 +11,7 @@ use crate::mil::syntax::{Arg, Block, Name, Statement, Typed, Value};
 /// The operation's name.
 pub(super) const CLASSIFY: &str = "classify";
 
-/// The classifier of a program, and the value that it reads.
+/// The classifier of a program, and the value of its probabilities.
 pub(super) struct Classified {
     label: String,
     probabilities: String,
@@ -19,11 +19,12 @@ pub(super) struct Classified {
 }
 
 impl<'b> Builder<'b> {
-    /// Reads the classifier of the function that is the module.
+    /// Reads the classifier of the main function.
     ///
     /// # Errors
     ///
-    /// A second classifier, labels that are no list of words or integers, probabilities that are no value.
+    /// A second classifier, labels that are not a list of words or integers, or probabilities that are not a single
+    /// value.
     pub(super) fn classify(&mut self, statement: &'b Statement<'b>) -> Parsed<()> {
         let span = statement.op.span;
         let refused =
@@ -87,7 +88,7 @@ impl<'b> Builder<'b> {
         Ok(())
     }
 
-    /// The outputs of the function that is the module, with their names. The label of a classifier is not one of them.
+    /// Returns the outputs of the main function with their names. The label of a classifier is left out.
     pub(super) fn named_outputs(
         &mut self,
         syntax: &'b Block<'b>,
@@ -117,7 +118,7 @@ impl<'b> Builder<'b> {
         (is_whole && has_probabilities).then_some(outputs)
     }
 
-    /// The error for a classifier in a function that is not the module, or in a block.
+    /// Returns the error for a classifier outside of the main function's own block.
     pub(super) fn inner_classify(name: Name<'_>) -> Box<Diagnostic> {
         let message = "`classify` is kept only for the function that a module is";
         let found = Diagnostic::error(name.span, message);
@@ -125,7 +126,7 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// The only value of an argument; `None` if there are several.
+/// Returns the only value of an argument; `None` if there are several.
 fn single<'a, 't>(arg: &'a Arg<'t>) -> Option<&'a Arg<'t>> {
     match arg {
         Arg::Tuple(all) => match &all[..] {
@@ -136,7 +137,7 @@ fn single<'a, 't>(arg: &'a Arg<'t>) -> Option<&'a Arg<'t>> {
     }
 }
 
-/// Labels of which all are words or all integers; `None` if they are mixed.
+/// Returns labels that are all words or all integers; `None` if they are mixed.
 #[cfg(feature = "package")]
 pub(crate) fn classes(
     words: Vec<String>,

@@ -1,4 +1,4 @@
-//! Reading blocks and the statements in them, which hold blocks again.
+//! Parses blocks and statements, which may contain blocks.
 
 use mind_diag::{Diagnostic, Fix};
 
@@ -10,17 +10,17 @@ use crate::mil::lex::{ARROW, Kind, Token};
 use crate::mil::syntax::{Arg, Block, Name, Statement, Typed};
 use mind_text::foreign;
 
-/// Reads a nested block.
+/// Parses a nested block.
 fn block<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Block<'t>> {
     reader.check_depth(depth, "blocks")?;
     let params = params(reader)?;
     body(reader, params, depth)
 }
 
-/// Parameters and their types.
+/// Parameters with their types.
 pub(super) type Params<'t> = Vec<(crate::mil::types::Type, Name<'t>)>;
 
-/// Reads parameters in parentheses.
+/// Parses parameters in parentheses.
 pub(super) fn params<'t>(reader: &mut Reader<'t>) -> Parsed<Params<'t>> {
     reader.mark(b'(')?;
     let mut params = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn params<'t>(reader: &mut Reader<'t>) -> Parsed<Params<'t>> {
     Ok(params)
 }
 
-/// Reads `{ statements } -> (outputs)`.
+/// Parses `{ statements } -> (outputs)`.
 pub(super) fn body<'t>(
     reader: &mut Reader<'t>,
     params: Params<'t>,
@@ -75,10 +75,10 @@ pub(super) fn body<'t>(
     })
 }
 
-/// Reads a statement, whose block is nested `depth` deep.
+/// Parses a statement, whose blocks are at nesting depth `depth`.
 fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>> {
     let mut results = Vec::new();
-    // An op without results begins with its name, which no type has.
+    // An op without results begins with its name, and no type starts like a name.
     if at_type(reader) {
         loop {
             results.push((ty(reader)?, reader.word("a result's name")?));
@@ -116,7 +116,7 @@ fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>>
 
 type Arguments<'t> = (Vec<(Name<'t>, Arg<'t>)>, Vec<(Name<'t>, Typed)>);
 
-/// Reads arguments; the value of a constant, which the primer gives as one, is an attribute.
+/// Parses arguments. The arguments of `const`, as the primer writes it, are returned as attributes.
 fn arguments<'t>(reader: &mut Reader<'t>, op: Name<'t>) -> Parsed<Arguments<'t>> {
     reader.mark(b'(')?;
     let (mut args, mut inside) = (Vec::new(), Vec::new());
@@ -172,7 +172,7 @@ fn argument<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Arg<'t>> {
     }
 }
 
-/// The error for the token `next`, which should be a value: a literal says its type.
+/// Adds help to the error for the token `next`, where a value was expected, because literals need a type.
 #[cold]
 fn literal(error: Diagnostic, next: Token<'_>) -> Diagnostic {
     let element = match next.kind {

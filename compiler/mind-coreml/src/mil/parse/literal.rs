@@ -1,4 +1,4 @@
-//! Reading values.
+//! Parses constants.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::types::{DType, Dim};
@@ -14,7 +14,7 @@ use crate::mil::types::{Type, text};
 use mind_mil::Element;
 use mind_text::number::read_element;
 
-/// Reads a type and a value in parentheses.
+/// Parses a type followed by a value in parentheses.
 pub(super) fn typed(reader: &mut Reader<'_>) -> Parsed<Typed> {
     let start = reader.peek().span;
     let ty = ty(reader)?;
@@ -85,7 +85,7 @@ fn value(reader: &mut Reader<'_>, ty: &Type) -> Parsed<Value> {
     })
 }
 
-/// Elements as they are read.
+/// Parser state of a list of elements.
 struct List<'s> {
     element: Element,
     shape: &'s [usize],
@@ -94,7 +94,8 @@ struct List<'s> {
 }
 
 impl List<'_> {
-    /// Reads the entries of a list at `depth`: lists down to the last dimension, or all elements at once.
+    /// Parses the entries of a list at `depth`: nested lists down to the last dimension, or all elements in one flat
+    /// list.
     fn level(&mut self, reader: &mut Reader<'_>, depth: usize) -> Parsed<()> {
         let open = reader.mark(b'[')?;
         let nested = reader.at(b'[');
@@ -192,7 +193,7 @@ impl List<'_> {
     }
 
     fn malformed(&self, token: Token<'_>) -> Diagnostic {
-        let message = format!("{} is no {}", token.shown(), self.element.name());
+        let message = format!("{} is not a valid {}", token.shown(), self.element.name());
         let error = Diagnostic::error(token.span, message).code(Code(1005));
         error.help(format!(
             "write an element that {} can hold",
@@ -201,7 +202,7 @@ impl List<'_> {
     }
 }
 
-/// Reads `BLOBFILE(path = string(".."), offset = uint64(64))`, or the primer's `(@path="..", offset=64)`.
+/// Parses `BLOBFILE(path = string(".."), offset = uint64(64))`, or the primer's `(@path="..", offset=64)`.
 fn blob(reader: &mut Reader<'_>) -> Parsed<Value> {
     let start = reader.bump().span;
     reader.mark(b'(')?;
@@ -240,7 +241,7 @@ fn blob(reader: &mut Reader<'_>) -> Parsed<Value> {
         Some(offset @ 0..) => Ok(Value::Blob { path, offset }),
         _ => {
             let span = mind_diag::Span::new(start.start, end.end);
-            let error = Diagnostic::error(span, "the offset is no `uint64`").code(Code(1005));
+            let error = Diagnostic::error(span, "the offset is not a `uint64`").code(Code(1005));
             Err(Box::new(error.help("as in `offset = uint64(64)`")))
         }
     }

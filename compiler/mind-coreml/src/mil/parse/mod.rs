@@ -1,4 +1,4 @@
-//! Parsing: text to syntax, and syntax to a graph.
+//! Parser: text to syntax tree, and syntax tree to graph.
 
 mod body;
 mod literal;
@@ -29,7 +29,8 @@ pub(super) fn parse(
     let program = program::program(&mut reader);
     let (mut found, map) = reader.finish();
     let broken = found.has_errors();
-    // The names of a broken program are of use, what is missing in it no error of its own.
+    // A program with errors is still built for its names; the errors of that build are dropped because they follow from
+    // the first ones.
     if let Some(program) = program
         && !program.functions.is_empty()
         && (!broken || map.is_some())

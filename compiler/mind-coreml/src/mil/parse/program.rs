@@ -1,4 +1,4 @@
-//! Reading programs and functions.
+//! Parses programs and functions.
 
 use mind_diag::Diagnostic;
 
@@ -8,7 +8,7 @@ use crate::mil::Parsed;
 use crate::mil::lex::Kind;
 use crate::mil::syntax::{Function, Program, main_position};
 
-/// Reads a program; `None` if its frame is broken, which was then reported.
+/// Parses a program. Reports an error and returns `None` if its header or braces are broken.
 pub(super) fn program<'t>(reader: &mut Reader<'t>) -> Option<Program<'t>> {
     let result = whole(reader);
     result.map_err(|error| reader.report(*error)).ok()
@@ -94,8 +94,8 @@ fn function<'t>(reader: &mut Reader<'t>) -> Parsed<Function<'t>> {
     })
 }
 
-/// Reads the attributes of a program or function, `[name = type(value), ..]`, and gives them in canonical
-/// form: in the order of their names, with single blanks. What they hold is not looked at.
+/// Parses the attributes of a program or function, `[name = type(value), ..]`, and returns them in canonical form:
+/// sorted by name, with single spaces. Their values are not interpreted.
 fn attributes(reader: &mut Reader<'_>) -> Parsed<String> {
     if !reader.eat(b'[') {
         return Ok(String::new());
@@ -116,7 +116,7 @@ fn attributes(reader: &mut Reader<'_>) -> Parsed<String> {
     Ok(entries.join(", "))
 }
 
-/// Appends tokens up to a comma or bracket that belongs to what stands around them.
+/// Appends tokens up to a comma or closing bracket of the enclosing list.
 fn raw(reader: &mut Reader<'_>, out: &mut String) -> Parsed<()> {
     let mut open: Vec<u8> = Vec::new();
     loop {

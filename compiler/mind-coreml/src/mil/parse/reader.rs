@@ -1,4 +1,4 @@
-//! Tokens with what every rule of the grammar asks of them.
+//! Token reader with the helpers that all grammar rules share.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
@@ -9,7 +9,7 @@ use crate::mil::{MAX_NESTING, Parsed};
 use mind_text::Limits;
 use mind_text::{Entity, Role, SourceMap};
 
-/// The tokens of a text.
+/// Token reader.
 pub(super) struct Reader<'t> {
     lexer: Lexer<'t>,
     pub(super) spelling: Spelling,
@@ -17,7 +17,7 @@ pub(super) struct Reader<'t> {
     /// Statements so far.
     pub(super) statements: usize,
     found: Diagnostics,
-    /// Takes the names of the text, where they are asked for.
+    /// Receives the names of the text, if given.
     map: Option<&'t mut SourceMap>,
 }
 
@@ -38,7 +38,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Everything that was found, and the map of names.
+    /// Returns the diagnostics and the map of names.
     pub(super) fn finish(mut self) -> (Diagnostics, Option<&'t mut SourceMap>) {
         std::mem::take(&mut self.lexer.found)
             .into_iter()
@@ -73,19 +73,19 @@ impl<'t> Reader<'t> {
         self.peek().kind == Kind::Mark(mark)
     }
 
-    /// Whether the next token is the word `word`.
+    /// Returns whether the next token is `word`.
     pub(super) fn at_word(&self, word: &str) -> bool {
         self.peek().kind == Kind::Word && self.peek().text == word
     }
 
-    /// The error that something else was expected at the next token.
+    /// Returns the error for the next token, where `what` was expected.
     pub(super) fn expected<T>(&self, what: &str) -> Parsed<T> {
         let next = self.peek();
         let message = format!("expected {what}, found {}", next.shown());
         Err(Box::new(Diagnostic::error(next.span, message)))
     }
 
-    /// Steps over `mark`.
+    /// Consumes `mark`.
     pub(super) fn mark(&mut self, mark: u8) -> Parsed<Span> {
         let span = self.peek().span;
         match self.eat(mark) {
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Steps over the word `word`.
+    /// Consumes the keyword `word`.
     pub(super) fn keyword(&mut self, word: &str) -> Parsed<Span> {
         if self.at_word(word) {
             Ok(self.bump().span)
@@ -104,7 +104,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Steps over a word.
+    /// Consumes a word.
     pub(super) fn word(&mut self, what: &str) -> Parsed<Name<'t>> {
         match self.peek().kind {
             Kind::Word => {
@@ -118,8 +118,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Goes to the end of a statement: behind the next `;` that stands in no bracket, or to a `}` that
-    /// closes the block.
+    /// Skips to the end of a statement: after the next `;` outside of brackets, or before a `}` that closes the block.
     pub(super) fn recover(&mut self) {
         let mut depth = 0usize;
         loop {
@@ -138,7 +137,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The error of nesting deeper than [`MAX_NESTING`].
+    /// Returns an error if `depth` exceeds [`MAX_NESTING`].
     pub(super) fn check_depth(&self, depth: usize, what: &str) -> Parsed<()> {
         if depth < MAX_NESTING {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Reading types.
+//! Parses types.
 
 use mind_diag::Diagnostic;
 use mind_ir::opdef::nearest;
@@ -12,10 +12,10 @@ use crate::mil::{MAX_NESTING, Parsed};
 use mind_mil::Element;
 use mind_text::foreign;
 
-/// Words that begin a type which no value of the graph has.
+/// Keywords of the types that values of the graph cannot have.
 const FOREIGN: [&str; 4] = ["list", "tuple", "dict", "tensor_buffer"];
 
-/// Whether the next token begins a type.
+/// Returns whether the next token begins a type.
 pub(super) fn at_type(reader: &Reader<'_>) -> bool {
     let next = reader.peek();
     next.kind == Kind::Word
@@ -24,7 +24,7 @@ pub(super) fn at_type(reader: &Reader<'_>) -> bool {
             || Element::parse(next.text).is_some())
 }
 
-/// Reads a type.
+/// Parses a type.
 pub(super) fn ty(reader: &mut Reader<'_>) -> Parsed<Type> {
     let name = reader.word("a type")?;
     match name.text {
@@ -55,14 +55,14 @@ pub(super) fn ty(reader: &mut Reader<'_>) -> Parsed<Type> {
     }
 }
 
-/// The error for a word that is no type.
+/// Returns the error for a word that is not a type.
 #[cold]
 pub(super) fn not_type(name: Name<'_>) -> Diagnostic {
-    let message = format!("`{}` is no type", name.text);
+    let message = format!("`{}` is not a type", name.text);
     with_element(Diagnostic::error(name.span, message), name.text)
 }
 
-/// The error for a `word` that is no element type, with the one that is meant.
+/// Adds help to the error for a `word` that is not an element type, with the likely intended one.
 #[cold]
 fn with_element(error: Diagnostic, word: &str) -> Diagnostic {
     let meant = foreign::dtype(word).map(|dtype| Element::of(dtype).name());
@@ -74,7 +74,7 @@ fn with_element(error: Diagnostic, word: &str) -> Diagnostic {
     }
 }
 
-/// The tensor inside a state.
+/// Parses the tensor type inside a state.
 fn ty_inside(reader: &mut Reader<'_>) -> Parsed<Type> {
     reader.keyword("tensor")?;
     match tensor(reader)? {
@@ -83,12 +83,12 @@ fn ty_inside(reader: &mut Reader<'_>) -> Parsed<Type> {
     }
 }
 
-/// Reads `<T, [dims]>`.
+/// Parses `<T, [dims]>`.
 fn tensor(reader: &mut Reader<'_>) -> Parsed<Type> {
     reader.mark(b'<')?;
     let name = reader.word("an element type")?;
     let Some(element) = Element::parse(name.text) else {
-        let message = format!("`{}` is no element type", name.text);
+        let message = format!("`{}` is not an element type", name.text);
         let error = Diagnostic::error(name.span, message);
         return Err(Box::new(with_element(error, name.text)));
     };
@@ -125,7 +125,7 @@ fn dims(reader: &mut Reader<'_>) -> Parsed<Shape> {
     Ok(shape)
 }
 
-/// Steps over what stands in `<` and `>`.
+/// Skips a balanced pair of `<` and `>`.
 fn skip_angles(reader: &mut Reader<'_>) -> Parsed<()> {
     reader.mark(b'<')?;
     let mut depth = 1usize;

@@ -1,4 +1,4 @@
-//! Printing values.
+//! Prints constants.
 
 use mind_ir::attr::Literal;
 use mind_ir::graph::Graph;
@@ -10,7 +10,7 @@ use crate::mil::float::write_hex;
 use crate::mil::types::{Generation, write_tensor};
 use mind_text::number::{write_element, write_int};
 
-/// Writes what a constant holds; halves as their bits where `bits` says so.
+/// Writes the value of a constant; fp16 numbers as their bits if `bits` is set.
 pub(super) fn write_value(
     out: &mut String,
     g: &Graph,
@@ -40,7 +40,7 @@ pub(super) fn write_value(
     out.push_str("))");
 }
 
-/// Writes the elements of a constant in lists by shape; halves as their bits where `bits` says so.
+/// Writes the elements of a constant in nested lists; fp16 numbers as their bits if `bits` is set.
 pub(crate) fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
     let (dtype, size) = (literal.dtype, literal.dtype.size());
     let mut sizes = Vec::with_capacity(shape.len());

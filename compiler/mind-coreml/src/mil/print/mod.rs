@@ -1,4 +1,4 @@
-//! Printing.
+//! Printer of MIL text.
 
 pub(crate) mod literal;
 mod plan;
@@ -17,14 +17,14 @@ use super::types::{Generation, write_tensor};
 use literal::write_value;
 use plan::Plan;
 
-/// The attributes of a program that names none.
+/// The attributes of a program without any.
 const ATTRIBUTES: &str = r#"buildInfo = dict<string, string>({{"coremlc-component-MIL", "mind-opt"}, {"coremlc-version", "0"}})"#;
 
-/// Prints a module, without a line end behind the last line.
+/// Prints a module, without a newline at the end.
 ///
 /// # Errors
 ///
-/// Each op that is none of MIL.
+/// One error for each op that is not in MIL.
 pub(super) fn print(g: &Graph, spelling: Spelling) -> Result<String, Diagnostics> {
     let foreign = refused(g);
     if !foreign.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn print(g: &Graph, spelling: Spelling) -> Result<String, Diagnostics
     Ok(printer.program(version, attributes, function))
 }
 
-/// An error for each op that MIL does not have.
+/// Returns an error for each op that is not in MIL.
 fn refused(g: &Graph) -> Diagnostics {
     let own = |def: &OpDef| {
         structure::OPS.iter().any(|own| std::ptr::eq(*own, def)) || ops::row(def).is_some()
@@ -75,7 +75,7 @@ struct Printer<'g> {
     spelling: Spelling,
     generation: Generation,
     plan: Plan,
-    /// Of the function that is being printed.
+    /// The opset of the current function.
     opset: Opset,
     out: String,
 }
@@ -108,7 +108,7 @@ impl<'g> Printer<'g> {
         self.out
     }
 
-    /// Attributes as the generation spells the type of a scalar.
+    /// Returns attributes with scalar types in the spelling of the generation.
     fn spelled(&self, attributes: &str) -> String {
         match attributes == ATTRIBUTES && self.generation == Generation::First {
             true => attributes.replace(
@@ -158,7 +158,7 @@ impl<'g> Printer<'g> {
         }
     }
 
-    /// Prints `{ statements } -> (outputs)`, the statements behind `indent` blanks.
+    /// Prints `{ statements } -> (outputs)` with statements indented by `indent` spaces.
     fn body(&mut self, block: BlockId, indent: usize) {
         self.out.push_str("{\n");
         let mut outputs: &[ValueId] = &[];
@@ -348,7 +348,7 @@ impl<'g> Printer<'g> {
         }
     }
 
-    /// Arguments that are constants, as attributes: in every spelling a value alone.
+    /// Prints arguments that are constants as attributes, which hold the bare value in every spelling.
     fn attributes(&mut self, args: &[Printed<'_>]) {
         for (at, given) in args.iter().enumerate() {
             self.out.push_str(if at > 0 { ", " } else { "" });
@@ -372,7 +372,7 @@ impl<'g> Printer<'g> {
         }
     }
 
-    /// The constant that is printed where `value` is read.
+    /// Returns the constant that is printed inline at the uses of `value`.
     fn inline(&self, value: ValueId) -> Option<Const> {
         structure::constant_of(self.g, value).filter(|own| own.inline(self.g))
     }

@@ -1,4 +1,4 @@
-//! The names that values are printed under.
+//! Names of printed values.
 
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
@@ -7,9 +7,9 @@ use mind_mil::{Attributes, ops};
 
 use crate::mil::names::{Names, is_name};
 
-/// Names of all values, those of inputs as they are.
+/// The names of all values. Inputs keep theirs.
 pub(super) struct Plan {
-    /// By value.
+    /// Names indexed by value.
     names: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Plan {
             let own = g.name(input.name(g));
             set(&mut names, &mut given, input.result(g), own);
         }
-        // Values in one function and beside each other may not share a name; those of two may.
+        // Names must be unique within a function, but values of different functions may share one.
         for op in g.walk() {
             if let Some(func) = g.view::<Func>(op) {
                 for (index, value) in g.arguments(func.body(g)).into_iter().enumerate() {
@@ -77,12 +77,13 @@ impl Plan {
         Plan { names }
     }
 
-    /// The name of a value.
+    /// Returns the name of a value.
     pub(super) fn name(&self, value: ValueId) -> &str {
         &self.names[value.index()]
     }
 
-    /// What the attribute `name` says: what it was read with, or the name that was chosen here.
+    /// Returns the value of the attribute `name`: the one that was read, or the name chosen here for an op without any
+    /// names. Returns `None` if the op was read without the attribute.
     pub(super) fn annotation<'p>(&'p self, g: &'p Graph, op: OpId) -> Option<&'p str> {
         let written = written(g, op)?;
         match (written.out.is_empty(), written.annotation.is_empty()) {
@@ -103,7 +104,7 @@ struct Written<'g> {
     annotation: &'g str,
 }
 
-/// The names of a constant or an op with a row.
+/// Returns the names of a constant or of a MIL op.
 fn written(g: &Graph, op: OpId) -> Option<Written<'_>> {
     if let Some(own) = g.view::<Const>(op) {
         return Some(Written {

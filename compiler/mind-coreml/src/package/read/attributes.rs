@@ -1,4 +1,4 @@
-//! The attributes of a program or function, which the graph keeps as text.
+//! Attributes of a program or function, which the graph keeps as text.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::package::proto::{
     DictionaryValue, ImmediateKind, TensorValue, Value, ValueKind, ValueType, ValueTypeKind,
 };
 
-/// Attributes in the form that reading text gives them: `name = type(value)`, separated by commas.
+/// Returns attributes in the canonical form of the text parser: `name = type(value)`, separated by commas.
 ///
 /// # Errors
 ///
-/// A name that is none, a value of a type that text does not have.
+/// An illegal name, or a value of a type that text does not have.
 pub(super) fn written(
     attributes: &BTreeMap<String, Value>,
     generation: Generation,
@@ -87,7 +87,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The value without its type, which in a dictionary is that of all entries.
+    /// Writes the value without its type, because a dictionary states the type once for all entries.
     fn value(&mut self, value: &Value) -> Parsed<()> {
         let Some(ValueKind::ImmediateValue(own)) = &value.value else {
             return Err(self.wrong());

@@ -1,4 +1,4 @@
-//! The shapes that a package describes its inputs with.
+//! Flexible input shapes in a package's description.
 
 use mind_mil::check::is_name;
 use mind_mil::flexible::{Flexible, Shapes};
@@ -9,21 +9,21 @@ use crate::package::proto::{
     feature_type,
 };
 
-/// The shape of an input, and those that it takes beside it.
+/// The default shape of an input and its other shapes.
 struct Flexibility {
     default: Vec<i64>,
     others: Others,
 }
 
-/// Further shapes.
+/// The allowed shapes in addition to the default.
 enum Others {
     Ranges(Vec<[i64; 2]>),
     Listed(Vec<Vec<i64>>),
 }
 
-/// The shapes that inputs take beside their own; `None` if every input has one shape.
+/// Returns the shapes of inputs that have several; `None` if every input has one shape.
 ///
-/// Where some inputs have ranges, lists of others are left out.
+/// If some inputs have ranges, the lists of others are dropped.
 pub(super) fn flexible(inputs: &[FeatureDescription]) -> Option<Flexible> {
     let (mut defaults, mut ranges) = (Vec::new(), Vec::new());
     let mut lists: Vec<Vec<(String, Vec<i64>)>> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn flexible(inputs: &[FeatureDescription]) -> Option<Flexible> {
     Some(Flexible { defaults, shapes })
 }
 
-/// Whether some inputs have ranges and some lists, of which [`flexible`] keeps the ranges.
+/// Returns whether some inputs have ranges and some lists, in which case [`flexible`] keeps only the ranges.
 pub(super) fn is_mixed(inputs: &[FeatureDescription]) -> bool {
     let all: Vec<Flexibility> = inputs.iter().filter_map(flexibility).collect();
     let listed = all
@@ -63,7 +63,7 @@ pub(super) fn is_mixed(inputs: &[FeatureDescription]) -> bool {
     listed > 0 && listed < all.len()
 }
 
-/// The shapes of an input; `None` if it has one alone.
+/// Returns the shapes of an input; `None` if it has only one.
 fn flexibility(input: &FeatureDescription) -> Option<Flexibility> {
     let (default, others) = match input.r#type.as_ref()?.r#type.as_ref()? {
         feature_type::Type::MultiArrayType(own) => {
@@ -88,7 +88,7 @@ fn flexibility(input: &FeatureDescription) -> Option<Flexibility> {
     Some(Flexibility { default, others })
 }
 
-/// The shapes of the tensor of an image.
+/// Returns the shapes of an image's tensor.
 fn of_image(own: &ImageFeatureType) -> Option<(Vec<i64>, Others)> {
     let channels = color(own.color_space)?.channels();
     let others = match own.size_flexibility.as_ref()? {

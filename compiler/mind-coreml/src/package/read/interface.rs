@@ -1,4 +1,4 @@
-//! Reads the interface from the description of a model.
+//! Reads the module interface from a model description.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::Graph;
@@ -14,7 +14,7 @@ use crate::package::proto::{
     feature_type,
 };
 
-/// Puts the description of a model into the interface of its module.
+/// Copies the model description to the interface of the module.
 pub(super) fn describe(g: &mut Graph, description: &ModelDescription) {
     let function = program(g).map_or(String::new(), |own| g.name(own.function(g)).to_owned());
     let own = &mut g.interface;
@@ -40,7 +40,7 @@ pub(super) fn describe(g: &mut Graph, description: &ModelDescription) {
     }
 }
 
-/// The inputs and outputs of a function: of several functions, each has its own.
+/// Returns the inputs and outputs of a function. If there are several functions, each has its own description.
 pub(super) fn features<'d>(
     description: &'d ModelDescription,
     function: &str,
@@ -86,7 +86,7 @@ fn feature(own: &FeatureDescription) -> Feature {
     }
 }
 
-/// A model of which the description alone is read.
+/// A model of which only the description is decoded.
 #[derive(Clone, PartialEq, Message)]
 struct Described {
     #[prost(message, optional, tag = "2")]
@@ -95,7 +95,7 @@ struct Described {
     is_updatable: bool,
 }
 
-/// A note for each part of the description of a model that its module does not keep.
+/// Returns a note for each part of the model description that the module does not keep.
 pub fn left_out(model: &[u8]) -> Diagnostics {
     let Ok(Described {
         description: Some(description),
@@ -161,7 +161,7 @@ fn optional(own: &FeatureDescription) -> Option<String> {
     ))
 }
 
-/// The note on a feature that is not a tensor, an image or a state.
+/// Returns the note on a feature that is not a tensor, an image or a state.
 fn foreign(own: &FeatureDescription) -> Option<String> {
     let what = match kind(own)? {
         feature_type::Type::Int64Type(_) => "an integer",
@@ -182,7 +182,7 @@ fn foreign(own: &FeatureDescription) -> Option<String> {
     ))
 }
 
-/// The note on the description of a function other than the default one.
+/// Returns the note on the description of a function other than the default one.
 fn of_function(own: &FunctionDescription) -> Option<String> {
     let features = own.input.iter().chain(&own.output);
     let said = features.filter(|own| !feature(own).is_empty());

@@ -6,7 +6,7 @@ use prost::encoding::{DecodeContext, decode_key, skip_field};
 
 use super::error::shown;
 
-/// The kinds of models, by the number of their field.
+/// The model types by field number.
 ///
 /// Source: Core ML specification, `Model.proto`.
 const KINDS: &[(u32, &str)] = &[
@@ -48,18 +48,18 @@ const KINDS: &[(u32, &str)] = &[
     (3000, "a serialized model"),
 ];
 
-/// Pipelines, in which models are one after the other.
+/// Pipelines, which chain several models.
 const PIPELINES: [u32; 3] = [200, 201, 202];
 
-/// Neural networks of the format before ML programs.
+/// Neural networks of the format that preceded ML programs.
 const NETWORKS: [u32; 3] = [303, 403, 500];
 
-/// Returns the error for a model that is not an ML program: its kind, and the way out.
+/// Returns the error for a model that is not an ML program, with its type and a way to convert it.
 pub(super) fn refused(model: &[u8]) -> Diagnostic {
     let fields = fields(model);
     let kind = KINDS.iter().find(|(number, _)| fields.contains(number));
     let Some(&(number, what)) = kind else {
-        let message = "the model is no ML program";
+        let message = "the model is not an ML program";
         let help = "models from specification version 6 on can be";
         return Diagnostic::error(Span::FILE, message).help(help);
     };
@@ -78,7 +78,7 @@ pub(super) fn refused(model: &[u8]) -> Diagnostic {
     Diagnostic::error(Span::FILE, message).help(help)
 }
 
-/// The numbers of the fields of a message, as far as it is one.
+/// Returns the field numbers of a message, up to the first malformed field.
 fn fields(mut rest: &[u8]) -> Vec<u32> {
     let mut numbers = Vec::new();
     while !rest.is_empty() {
@@ -95,7 +95,7 @@ fn fields(mut rest: &[u8]) -> Vec<u32> {
     numbers
 }
 
-/// A model of which the pipeline alone is read.
+/// A model of which only the pipeline is decoded.
 #[derive(Clone, PartialEq, Message)]
 struct Piped {
     #[prost(message, optional, tag = "200")]

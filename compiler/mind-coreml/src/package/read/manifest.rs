@@ -1,14 +1,14 @@
-//! The model in a package.
+//! Finds the model in a package.
 
 use serde_json::Value;
 
 use super::error::{ManifestError, shown};
 
-/// The path of the model below the package's folder, its parts separated by `/`.
+/// Returns the path of the model relative to the package's folder, separated by `/`.
 ///
 /// # Errors
 ///
-/// A manifest that is no JSON, lacks an entry, or leads out of the package.
+/// A manifest that is not JSON, lacks an entry, or leads out of the package.
 pub fn model_path(manifest: &[u8]) -> Result<String, ManifestError> {
     let manifest: Value =
         serde_json::from_slice(manifest).map_err(|error| ManifestError::Json(error.to_string()))?;

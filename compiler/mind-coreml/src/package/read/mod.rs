@@ -1,8 +1,8 @@
-//! Packages, read back.
+//! Reads packages.
 //!
-//! [`model_path`] finds the model in a package, [`program`] reads the program in it. What a message says becomes the
-//! same syntax that text is read to, from which one builder makes the graph; the diagnostics of both differ in their
-//! places alone, which here are those of a list of operations. Large constants stay in the weight file.
+//! [`model_path`] finds the model in a package, [`program`] decodes its program to the same syntax tree as the text
+//! parser, from which one builder makes the graph. Diagnostics are therefore those of texts, except that their
+//! positions refer to a list of operations. Large constants stay in the weight file.
 
 mod attributes;
 mod error;
@@ -27,14 +27,15 @@ use crate::mil::build;
 use crate::package::proto::Model;
 use program::Decoder;
 
-/// The program in the bytes of a `.mlmodel`, and the places that its spans and diagnostics name, as the file `name`.
+/// Returns the program in the bytes of a `.mlmodel`, and the list of operations, as the file `name`, which its spans
+/// and diagnostics refer to.
 ///
-/// Types and shapes are for the verifier.
+/// Types and shapes are left to the verifier.
 ///
 /// # Errors
 ///
-/// Bytes that are no model or none with a program, and everything that is wrong with the program itself, in the order
-/// of the operations.
+/// Bytes that are not a model, a model without a program, and every error in the program itself, in the order of the
+/// operations.
 pub fn program(
     name: &str,
     bytes: &[u8],
@@ -43,7 +44,7 @@ pub fn program(
     let model = match Model::decode(bytes) {
         Ok(model) => model,
         Err(error) => {
-            let message = format!("the model is no message of Core ML: {error}");
+            let message = format!("the model is not a Core ML message: {error}");
             let found = Diagnostic::error(Span::FILE, message);
             return (SourceFile::of_places(name, ""), Err(found.into()));
         }

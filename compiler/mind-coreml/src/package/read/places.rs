@@ -1,21 +1,21 @@
-//! The places that diagnostics of a package name.
+//! Positions for the diagnostics of a package.
 
 use mind_diag::Span;
 
 use super::error::shown;
 use crate::package::proto::Operation;
 
-/// Bytes of a list that spans can name a place in.
+/// Maximum length in bytes of a list that spans refer to.
 const LONGEST: usize = u32::MAX as usize / 2;
 
-/// A list of the parts of a program, one a line.
+/// A list of the parts of a program, one per line.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) list: String,
 }
 
 impl Places {
-    /// Adds the place `path`, whose span is returned.
+    /// Appends the line `path` and returns its span.
     pub(super) fn add(&mut self, path: &str) -> Span {
         let start = self.list.len();
         if start > LONGEST {
@@ -27,7 +27,8 @@ impl Places {
     }
 }
 
-/// What an operation is called in a diagnostic: `relu "y"`, its type and name, or that of its first result.
+/// Returns the label of an operation in a diagnostic: its type and the name of its first result, for example `relu
+/// "y"`.
 pub(super) fn called(operation: &Operation) -> String {
     let op = shown(&operation.r#type);
     match operation.outputs.first() {

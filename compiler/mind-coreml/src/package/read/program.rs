@@ -1,4 +1,4 @@
-//! Programs as syntax.
+//! Decodes programs to the syntax tree.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::package::proto::{
 };
 use mind_text::Limits;
 
-/// Reads the messages of a program.
+/// Decoder of a program's messages.
 pub(super) struct Decoder<'l> {
     limits: &'l Limits,
     generation: Generation,
-    /// Operations so far.
+    /// The number of operations so far.
     operations: usize,
     places: Places,
     found: Diagnostics,
@@ -40,12 +40,12 @@ impl Decoder<'_> {
         }
     }
 
-    /// The list of places, and everything that was found.
+    /// Returns the list of positions and the diagnostics.
     pub(super) fn finish(self) -> (String, Diagnostics) {
         (self.places.list, self.found)
     }
 
-    /// The program of a model, its default function first; `None` if it has none, or one that could not be read, which was
+    /// Returns the program of a model, its default function first. Returns `None` if the model has none, or if errors were
     /// reported.
     pub(super) fn model<'m>(&mut self, model: &'m Model) -> Option<syntax::Program<'m>> {
         let span = self.places.add("mlProgram");
@@ -126,7 +126,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The block at `path`, which the message around it gives the parameters `inputs`.
+    /// Returns the block at `path`, with the parameters `inputs` of the enclosing message.
     fn block<'m>(
         &mut self,
         path: &str,
@@ -230,7 +230,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What the description says of the inputs of a function: of several functions, each has a separate description.
+/// Returns the descriptions of a function's inputs. If there are several functions, each has its own description.
 fn inputs<'d>(
     description: Option<&'d ModelDescription>,
     function: &str,

@@ -1,4 +1,4 @@
-//! Types and constants as syntax.
+//! Decodes types and constants to the syntax tree.
 
 use mind_diag::Span;
 use mind_ir::interface::Classes;
@@ -16,11 +16,11 @@ use crate::package::proto::{
     Value, ValueKind, ValueType, ValueTypeKind,
 };
 
-/// The type of what is called `name`.
+/// Returns the type of the value called `name`.
 ///
 /// # Errors
 ///
-/// One that values do not have.
+/// A type that values cannot have.
 pub(super) fn ty(ty: Option<&ValueType>, name: &str, limits: &Limits, span: Span) -> Parsed<Type> {
     let wrong = |found: &str| {
         let message = format!("`{}` is {found}", shown(name));
@@ -47,7 +47,7 @@ pub(super) fn ty(ty: Option<&ValueType>, name: &str, limits: &Limits, span: Span
     }
 }
 
-/// The element type and the shape of a tensor, or what is wrong with them.
+/// Returns the element type and shape of a tensor, or a message about the error in them.
 fn tensor_type(tensor: &TensorType, limits: &Limits) -> Result<(Element, Shape), String> {
     let element = Element::from_proto(tensor.data_type)
         .ok_or_else(|| format!("of data type {}", tensor.data_type))?;
@@ -68,11 +68,11 @@ fn tensor_type(tensor: &TensorType, limits: &Limits) -> Result<(Element, Shape),
     Ok((element, shape.ok_or("of an open rank or extent")?))
 }
 
-/// The value of what is called `name`, with its type.
+/// Returns the value called `name` with its type.
 ///
 /// # Errors
 ///
-/// No value, a type that values do not have, elements of another type or number.
+/// A missing value, a type that values cannot have, or elements of another type or number.
 pub(super) fn typed(value: &Value, name: &str, limits: &Limits, span: Span) -> Parsed<Typed> {
     let ty = ty(value.r#type.as_ref(), name, limits, span)?;
     let name = shown(name);
@@ -112,7 +112,7 @@ pub(super) fn typed(value: &Value, name: &str, limits: &Limits, span: Span) -> P
     Ok(Typed { ty, value, span })
 }
 
-/// The labels in a list; `None` if they are not all words or all integers.
+/// Returns the labels in a list; `None` if they are not all words or all integers.
 fn labels(list: &ListValue) -> Option<Classes> {
     let (mut words, mut numbers) = (Vec::new(), Vec::new());
     for value in &list.values {
@@ -132,7 +132,7 @@ fn labels(list: &ListValue) -> Option<Classes> {
     classes(words, numbers)
 }
 
-/// A word that text can write.
+/// Returns a string, if text can represent it.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ pub(super) fn text(word: &str, span: Span) -> Parsed<String> {
     ))
 }
 
-/// The strings of a tensor; none if it holds something else.
+/// Returns the strings of a tensor; an empty slice if it holds something else.
 pub(super) fn strings(tensor: &TensorValue) -> &[String] {
     match &tensor.value {
         Some(TensorKind::Strings(own)) => &own.values,
@@ -161,8 +161,8 @@ pub(super) fn strings(tensor: &TensorValue) -> &[String] {
     }
 }
 
-/// The elements of a tensor of this type in native order, and their number; `None` if they are of another type or
-/// number.
+/// Returns the number of elements of a tensor of this type, and their bytes in native order; `None` if type or number
+/// differ.
 pub(super) fn numbers(
     tensor: &TensorValue,
     element: Element,
@@ -208,7 +208,7 @@ pub(super) fn numbers(
     (bytes.len() == count.checked_mul(element.carrier().size())?).then_some((count, bytes))
 }
 
-/// The first `size` of the bytes of a little-endian number, in native order.
+/// Returns the first `size` bytes of a little-endian number, in native order.
 fn native<const SIZE: usize>(bytes: [u8; SIZE], size: usize) -> impl Iterator<Item = u8> {
     let at = move |index: usize| {
         if cfg!(target_endian = "big") {
@@ -220,7 +220,8 @@ fn native<const SIZE: usize>(bytes: [u8; SIZE], size: usize) -> impl Iterator<It
     (0..size).map(move |index| bytes[at(index)])
 }
 
-/// Elements that a message keeps as bytes, least first; those of fewer than 8 bits from the lowest bits on.
+/// Returns elements that a message stores as little-endian bytes; those of fewer than 8 bits are packed from the lowest
+/// bits.
 fn packed(element: Element, count: usize, bytes: &[u8]) -> Option<Vec<u8>> {
     let bits = element.bits() as usize;
     if count.checked_mul(bits)?.div_ceil(8) != bytes.len() {

@@ -23,7 +23,7 @@ pub(super) trait Operands {
     /// Returns elements of an input, widened.
     fn input(&self, b: &mut Builder, input: usize) -> Value;
     /// Returns elements of `dtype` that an earlier pass stored, widened.
-    fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value;
+    fn load_stored(&self, b: &mut Builder, dtype: DType, place: Location) -> Value;
     /// Returns the number of active lanes; `None` if all are active.
     fn count(&self) -> Option<Value>;
     /// Returns the reciprocal used instead of dividing by `node`, if there is one.
@@ -48,12 +48,12 @@ impl Body<'_> {
         if let Some(value) = known[node] {
             return value;
         }
-        let value = match (self.kept_before(node, pass), &self.nodes[node]) {
+        let value = match (self.stored_before(node, pass), &self.nodes[node]) {
             (_, &Node::Input(input)) => from.input(b, input),
             (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
-            (Some(place), kept @ (Node::Apply { .. } | Node::Convert { .. })) => {
-                let dtype = kept.dtype().expect("it is no input");
-                from.kept(b, dtype, place)
+            (Some(place), stored @ (Node::Apply { .. } | Node::Convert { .. })) => {
+                let dtype = stored.dtype().expect("not an input");
+                from.load_stored(b, dtype, place)
             }
             (
                 None,
@@ -93,9 +93,9 @@ impl Body<'_> {
     }
 
     /// Returns the location where an earlier pass stored the values of `node`, if one did.
-    fn kept_before(&self, node: usize, pass: usize) -> Option<Location> {
-        let kept = self.plan.kept[node]?;
-        (kept.pass < pass).then_some(kept.place)
+    fn stored_before(&self, node: usize, pass: usize) -> Option<Location> {
+        let stored = self.plan.stored[node]?;
+        (stored.pass < pass).then_some(stored.place)
     }
 
     /// Returns the nodes that a pass computes for `roots`: varying ones, and the uniform ones that they read.
@@ -108,7 +108,7 @@ impl Body<'_> {
             }
             if !self.plan.varies[node] {
                 needs.uniform.push(node);
-            } else if self.kept_before(node, pass).is_none() {
+            } else if self.stored_before(node, pass).is_none() {
                 needs.varying.push(node);
                 pending.extend(self.nodes[node].args());
             }

@@ -7,7 +7,7 @@ use crate::lower::reduce::PARTIALS;
 use mind_vir::ir::{Builder, LoopKind, Value};
 
 use super::loops::Outer;
-use super::operands::Places;
+use super::operands::BaseAddresses;
 use super::plan::{Plan, by_levels, weight};
 use super::program::{Columns, Node};
 use super::strip::Strip;
@@ -47,17 +47,17 @@ pub(super) fn repeat(
     let bases = inputs.iter().chain(outputs).copied();
     outer.repeat(b, bases, rows, |b, bases, _| {
         let (inputs, outputs) = bases.split_at(c.inputs.len());
-        let places = Places {
+        let bases = BaseAddresses {
             inputs,
             outputs,
             scratch,
         };
-        strips(b, c, &plan, places);
+        strips(b, c, &plan, bases);
     });
 }
 
 /// Appends loops over strips of several vectors.
-fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
+fn strips(b: &mut Builder, c: &Columns, plan: &Plan, bases: BaseAddresses<'_>) {
     let weight: usize = c.nodes.iter().map(weight).sum();
     let reduces = plan.passes.iter().map(|pass| pass.reduces.len()).max();
     let reduces = reduces.unwrap_or(0).max(1);
@@ -80,7 +80,7 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
             ahead: vector * lanes,
             count,
         });
-        Strip::new(c, plan, places, ats.collect(), is_written_out).passes(b);
+        Strip::new(c, plan, bases, ats.collect(), is_written_out).passes(b);
     };
     let replaces = (c.outputs.iter()).any(|output| output.replaces.is_some());
     let round = vectors_of_round(c.inner, lanes, vectors as usize, 1);

@@ -82,22 +82,22 @@ pub(super) fn at(
     bases: &[Value],
     index: Value,
 ) -> Vec<Value> {
-    let mut places: Vec<(i64, Value)> = vec![(1, index)];
-    let mut place = |b: &mut Builder, stride: i64| {
-        if let Some(&(_, known)) = places.iter().find(|(known, _)| *known == stride) {
+    let mut products: Vec<(i64, Value)> = vec![(1, index)];
+    let mut scaled = |b: &mut Builder, stride: i64| {
+        if let Some(&(_, known)) = products.iter().find(|(known, _)| *known == stride) {
             return known;
         }
         let factor = b.index(stride);
-        let place = b.index_op(IndexOp::Mul, index, factor);
-        places.push((stride, place));
-        place
+        let product = b.index_op(IndexOp::Mul, index, factor);
+        products.push((stride, product));
+        product
     };
     let operands = accesses.iter().zip(bases);
     let moved = operands.map(|(access, &base)| match access.outer[dimension] {
         0 => base,
         stride => {
-            let place = place(b, stride);
-            b.address(Addr::element(base, place, storage_lane(access.dtype)))
+            let offset = scaled(b, stride);
+            b.address(Addr::element(base, offset, storage_lane(access.dtype)))
         }
     });
     moved.collect()

@@ -28,9 +28,9 @@ use mind_vir::ir::{Builder, IndexOp, Value};
 use mind_vir::target::TargetInfo;
 
 use loops::Outer;
-use operands::Places;
+use operands::BaseAddresses;
 use plan::Plan;
-use row::Row;
+use row::RowBuilder;
 use sweep::Extent;
 use transposed::TransposedTiles;
 
@@ -70,13 +70,13 @@ fn append(
     outer.repeat(b, bases, rows, |b, bases, row| {
         let (inputs, outputs) = bases.split_at(n.inputs.len());
         streamed.iter().for_each(|&place| b.stream(outputs[place]));
-        let places = Places {
+        let bases = BaseAddresses {
             inputs,
             outputs,
             scratch,
         };
         let extent = extent(b, n, row);
-        Row::new(n, plan, places).passes(b, extent);
+        RowBuilder::new(n, plan, bases).passes(b, extent);
     });
 }
 
@@ -84,7 +84,7 @@ fn append(
 pub fn can_unroll(n: &Nest) -> bool {
     let writes_rows = |pass: &plan::Pass| {
         let mut outputs = pass.outputs.iter();
-        !pass.keeps.is_empty() || outputs.any(|&place| n.outputs[place].access.inner != 0)
+        !pass.stores.is_empty() || outputs.any(|&place| n.outputs[place].access.inner != 0)
     };
     let passes = Plan::of(n).passes;
     (passes.iter()).any(|pass| pass.reduces.is_empty() && writes_rows(pass))

@@ -12,7 +12,7 @@ use super::quotient::Divisor;
 
 /// The base addresses for a vector.
 #[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
+pub(super) struct BaseAddresses<'a> {
     /// The first element of each input.
     pub inputs: &'a [Value],
     /// The first element of each output.
@@ -21,9 +21,9 @@ pub(super) struct Places<'a> {
     pub scratch: Value,
 }
 
-impl Places<'_> {
+impl BaseAddresses<'_> {
     /// Returns the address of values that one pass stores for another.
-    pub fn kept(&self, b: &mut Builder, place: Location) -> Value {
+    pub fn stored_address(&self, b: &mut Builder, place: Location) -> Value {
         match place {
             Location::Output(output) => self.outputs[output],
             Location::Scratch(offset) => self.scratch(b, offset),
@@ -42,17 +42,17 @@ impl Places<'_> {
 
 /// A vector along the inner dimension.
 #[derive(Clone, Copy)]
-pub(super) struct Along<'a> {
+pub(super) struct InnerVector<'a> {
     pub inputs: &'a [StridedAccess],
-    pub places: Places<'a>,
+    pub bases: BaseAddresses<'a>,
     pub at: At,
     /// Reciprocals used instead of dividing by uniform nodes.
     pub divisors: &'a [Option<Divisor>],
 }
 
-impl Operands for Along<'_> {
+impl Operands for InnerVector<'_> {
     fn input(&self, b: &mut Builder, input: usize) -> Value {
-        let (access, base, at) = (&self.inputs[input], self.places.inputs[input], self.at);
+        let (access, base, at) = (&self.inputs[input], self.bases.inputs[input], self.at);
         let lane = storage_lane(access.dtype);
         let elements = match access.inner {
             0 => b.load_splat(lane, Addr::at(base)),
@@ -71,8 +71,8 @@ impl Operands for Along<'_> {
         widen(b, access.dtype, elements)
     }
 
-    fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value {
-        let base = self.places.kept(b, place);
+    fn load_stored(&self, b: &mut Builder, dtype: DType, place: Location) -> Value {
+        let base = self.bases.stored_address(b, place);
         let addr = self.at.addr(base, storage_lane(dtype));
         load(b, dtype, addr, self.at.count)
     }

@@ -8,7 +8,7 @@ use crate::lower::storage_lane;
 use super::program::{Nest, Node, Output, StridedAccess, dtype};
 
 /// Maximum size of stored values in scratch memory; beyond it, output rows are used.
-const KEPT_BYTES: usize = 256 << 10;
+const STORED_BYTES: usize = 256 << 10;
 /// Maximum cost of recomputing a value in a later pass instead of storing it, in operations on `f32`.
 const CHEAP: usize = 8;
 
@@ -23,7 +23,7 @@ pub(super) enum Location {
 
 /// A value that is stored for later passes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct StoredValue {
     pub node: usize,
     /// The pass that computes it.
     pub pass: usize,
@@ -36,7 +36,7 @@ pub(super) struct Pass {
     /// Reductions whose results are available after it.
     pub reduces: Vec<usize>,
     /// Values that it stores for later passes.
-    pub keeps: Vec<Kept>,
+    pub stores: Vec<StoredValue>,
     /// Outputs that it writes; those with one value per row are written before it.
     pub outputs: Vec<usize>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Plan {
     pub passes: Vec<Pass>,
     /// Whether the value of a node varies along the row.
     pub varies: Vec<bool>,
-    pub kept: Vec<Option<Kept>>,
+    pub stored: Vec<Option<StoredValue>>,
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
     /// Offset of the scratch memory through which a vector is scattered.
@@ -56,7 +56,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub fn of(n: &Nest) -> Plan {
-        let shape = Shape::of(&n.nodes, &n.inputs, &n.outputs, |access| access.inner != 0);
+        let shape = NodeProperties::of(&n.nodes, &n.inputs, &n.outputs, |access| access.inner != 0);
         let mut written: Vec<usize> = (n.outputs.iter())
             .map(|output| shape.levels[output.node])
             .collect();
@@ -68,7 +68,7 @@ impl Plan {
                 (last > written[place]).then_some((place, last))
             };
             let Some((place, last)) = n.outputs.iter().enumerate().find_map(late) else {
-                return demand.place(n, shape, &written);
+                return demand.assign(n, shape, &written);
             };
             written[place] = last;
         }
@@ -85,34 +85,34 @@ pub(super) fn by_levels(
     outputs: &[Output],
     reads_many: impl Fn(&StridedAccess) -> bool,
 ) -> Plan {
-    let shape = Shape::of(nodes, inputs, outputs, reads_many);
+    let shape = NodeProperties::of(nodes, inputs, outputs, reads_many);
     let last = outputs.iter().map(|output| shape.levels[output.node]).max();
     let mut passes = vec![Pass::default(); last.unwrap_or(0)];
     shape.spread_reductions(nodes, &mut passes);
     Plan {
         passes,
         varies: shape.varies,
-        kept: vec![None; nodes.len()],
+        stored: vec![None; nodes.len()],
         scratch_bytes: 0,
         spread_offset: 0,
     }
 }
 
 /// Properties of nodes that do not depend on the assignment to passes.
-struct Shape {
+struct NodeProperties {
     levels: Vec<usize>,
     varies: Vec<bool>,
     live: Vec<bool>,
 }
 
-impl Shape {
+impl NodeProperties {
     /// `reads_many` returns whether an operand has more than one element along the reduced dimension.
     fn of(
         nodes: &[Node],
         inputs: &[StridedAccess],
         outputs: &[Output],
         reads_many: impl Fn(&StridedAccess) -> bool,
-    ) -> Shape {
+    ) -> NodeProperties {
         let (mut levels, mut varies) = (Vec::new(), Vec::new());
         for node in nodes {
             let (mut level, mut varied) = (0, false);
@@ -137,7 +137,7 @@ impl Shape {
                 nodes[node].args().iter().for_each(|&arg| live[arg] = true);
             }
         }
-        Shape {
+        NodeProperties {
             levels,
             varies,
             live,
@@ -166,7 +166,7 @@ struct Demand {
 }
 
 impl Demand {
-    fn of(n: &Nest, shape: &Shape, written: &[usize]) -> Demand {
+    fn of(n: &Nest, shape: &NodeProperties, written: &[usize]) -> Demand {
         let reduced = |pass: usize| {
             let reduces = (0..n.nodes.len()).filter(move |&node| {
                 matches!(n.nodes[node], Node::Reduce { .. })
@@ -197,7 +197,7 @@ impl Demand {
         demand
     }
 
-    fn need(&mut self, n: &Nest, shape: &Shape, node: usize, pass: usize) {
+    fn need(&mut self, n: &Nest, shape: &NodeProperties, node: usize, pass: usize) {
         if !shape.varies[node] {
             return;
         }
@@ -218,7 +218,7 @@ impl Demand {
     }
 
     /// Returns the cost of recomputing `node` from inputs and stored values; stops above the threshold.
-    fn cost(&self, n: &Nest, shape: &Shape, node: usize) -> usize {
+    fn cost(&self, n: &Nest, shape: &NodeProperties, node: usize) -> usize {
         if !shape.varies[node] || matches!(n.nodes[node], Node::Input(_)) {
             return 0;
         }
@@ -231,21 +231,21 @@ impl Demand {
         cost
     }
 
-    fn place(self, n: &Nest, shape: Shape, written: &[usize]) -> Plan {
+    fn assign(self, n: &Nest, shape: NodeProperties, written: &[usize]) -> Plan {
         let mut passes = vec![Pass::default(); self.passes];
         for (place, &pass) in written.iter().enumerate() {
             passes[pass].outputs.push(place);
         }
         shape.spread_reductions(&n.nodes, &mut passes);
-        let mut kept = vec![None; n.nodes.len()];
+        let mut stored = vec![None; n.nodes.len()];
         let mut rows_taken = vec![false; n.outputs.len()];
         let mut scratch_bytes = 0;
-        for (node, slot) in kept.iter_mut().enumerate() {
+        for (node, slot) in stored.iter_mut().enumerate() {
             let (Some(pass), Some(last)) = (self.first[node], self.last_load[node]) else {
                 continue;
             };
             let bytes = n.inner * dtype(&n.nodes, &n.inputs, node).size();
-            let row = (scratch_bytes + bytes > KEPT_BYTES)
+            let row = (scratch_bytes + bytes > STORED_BYTES)
                 .then(|| self.free_row(n, node, (pass, last), written, &rows_taken))
                 .flatten();
             let place = match row {
@@ -258,13 +258,13 @@ impl Demand {
                     Location::Scratch(scratch_bytes - bytes.next_multiple_of(64))
                 }
             };
-            let value = Kept { node, pass, place };
-            passes[pass].keeps.push(value);
+            let value = StoredValue { node, pass, place };
+            passes[pass].stores.push(value);
             *slot = Some(value);
         }
         for pass in (0..passes.len()).rev() {
             if self.has_long_reductions(n, &passes[pass], pass) {
-                part_reductions(&mut passes, &mut kept, pass);
+                separate_reductions(&mut passes, &mut stored, pass);
             }
         }
         // A uniform value is written once, unless the output has an element for each position.
@@ -277,7 +277,7 @@ impl Demand {
         Plan {
             passes,
             varies: shape.varies,
-            kept,
+            stored,
             spread_offset: scratch_bytes,
             scratch_bytes: scratch_bytes + if is_spread { SPREAD_BYTES } else { 0 },
         }
@@ -286,7 +286,7 @@ impl Demand {
     /// Returns whether the inputs of all reductions of a pass are expensive to compute and stored in any case.
     fn has_long_reductions(&self, n: &Nest, pass: &Pass, number: usize) -> bool {
         let is_kept = |&node: &usize| match n.nodes[node] {
-            Node::Reduce { arg, .. } => pass.keeps.iter().any(|kept| kept.node == arg),
+            Node::Reduce { arg, .. } => pass.stores.iter().any(|stored| stored.node == arg),
             _ => false,
         };
         let computed = (0..n.nodes.len()).filter(|&node| self.first[node] == Some(number));
@@ -320,11 +320,11 @@ impl Demand {
 /// Moves the reductions of a pass to a separate pass after it, which loads the stored values.
 ///
 /// Partial results take half of the registers; without them, computations of several vectors can be interleaved.
-fn part_reductions(passes: &mut Vec<Pass>, kept: &mut [Option<Kept>], number: usize) {
+fn separate_reductions(passes: &mut Vec<Pass>, stored: &mut [Option<StoredValue>], number: usize) {
     let reduces = std::mem::take(&mut passes[number].reduces);
-    let listed = passes.iter_mut().flat_map(|pass| &mut pass.keeps);
-    for kept in kept.iter_mut().flatten().chain(listed) {
-        kept.pass += usize::from(kept.pass > number);
+    let listed = passes.iter_mut().flat_map(|pass| &mut pass.stores);
+    for stored in stored.iter_mut().flatten().chain(listed) {
+        stored.pass += usize::from(stored.pass > number);
     }
     let sums = Pass {
         reduces,

@@ -7,7 +7,7 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 use super::alive::Alive;
 use super::body::{Body, divisor_of};
 use super::mean;
-use super::operands::{Along, Places};
+use super::operands::{BaseAddresses, InnerVector};
 use super::plan::{Pass, Plan, is_long};
 use super::program::{Nest, Node, StridedAccess, dtype};
 use super::quotient::Divisor;
@@ -18,25 +18,25 @@ use super::sweep::{self, Extent};
 const LINE: u32 = 64;
 
 /// State of generating the code of a row.
-pub(super) struct Row<'a> {
+pub(super) struct RowBuilder<'a> {
     n: &'a Nest,
     body: Body<'a>,
-    places: Places<'a>,
+    bases: BaseAddresses<'a>,
     /// Uniform values, broadcast to every lane.
     uniform: Vec<Option<Value>>,
     /// Reciprocals of uniform divisors.
     divisors: Vec<Option<Divisor>>,
 }
 
-impl<'a> Row<'a> {
-    pub fn new(n: &'a Nest, plan: &'a Plan, places: Places<'a>) -> Row<'a> {
-        Row {
+impl<'a> RowBuilder<'a> {
+    pub fn new(n: &'a Nest, plan: &'a Plan, bases: BaseAddresses<'a>) -> RowBuilder<'a> {
+        RowBuilder {
             n,
             body: Body {
                 nodes: &n.nodes,
                 plan,
             },
-            places,
+            bases,
             uniform: vec![None; n.nodes.len()],
             divisors: vec![None; n.nodes.len()],
         }
@@ -88,7 +88,7 @@ impl<'a> Row<'a> {
             count: None,
         };
         let mut uniform = std::mem::take(&mut self.uniform);
-        let value = (self.body).value(b, 0, &mut uniform, &self.along(at), node);
+        let value = (self.body).value(b, 0, &mut uniform, &self.inner_vector(at), node);
         self.uniform = uniform;
         value
     }
@@ -129,15 +129,15 @@ impl<'a> Row<'a> {
             }
             let value = self.uniform(b, output.node);
             let elements = narrow(b, output.access.dtype, value);
-            b.store_first(elements, Addr::at(self.places.outputs[place]));
+            b.store_first(elements, Addr::at(self.bases.outputs[place]));
         }
-        if pass.reduces.is_empty() && streamed.is_empty() && pass.keeps.is_empty() {
+        if pass.reduces.is_empty() && streamed.is_empty() && pass.stores.is_empty() {
             return;
         }
         let args = pass.reduces.iter().map(|&node| self.arg(node));
-        let stored = streamed.iter().map(|&place| self.n.outputs[place].node);
-        let kept = pass.keeps.iter().map(|kept| kept.node);
-        let roots: Vec<usize> = args.chain(stored).chain(kept).collect();
+        let written = streamed.iter().map(|&place| self.n.outputs[place].node);
+        let stored = pass.stores.iter().map(|stored| stored.node);
+        let roots: Vec<usize> = args.chain(written).chain(stored).collect();
         let needs = self.body.needs(number, &roots);
         for &node in &needs.uniform {
             self.uniform(b, node);
@@ -163,12 +163,12 @@ impl<'a> Row<'a> {
     /// page.
     fn prefetch_next(&self, b: &mut Builder, pass: usize, at: At) {
         /// Prefetch distance in bytes.
-        const AHEAD: i64 = 1024;
+        const PREFETCH_BYTES: i64 = 1024;
         let is_single = self.body.plan.passes.len() == 1 && stream::leaves_caches(self.n);
         if pass != 1 && !is_single {
             return;
         }
-        for (access, &base) in self.n.inputs.iter().zip(self.places.inputs) {
+        for (access, &base) in self.n.inputs.iter().zip(self.bases.inputs) {
             let lane = storage_lane(access.dtype);
             let stride = access.outer.last().map_or(0, |&stride| stride);
             let is_new_line = (at.ahead * lane.bytes()).is_multiple_of(LINE);
@@ -177,7 +177,7 @@ impl<'a> Row<'a> {
             }
             let size = i64::from(lane.bytes());
             let next = if is_single {
-                AHEAD
+                PREFETCH_BYTES
             } else {
                 stride.saturating_mul(size)
             };
@@ -187,10 +187,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn along(&self, at: At) -> Along<'_> {
-        Along {
+    fn inner_vector(&self, at: At) -> InnerVector<'_> {
+        InnerVector {
             inputs: &self.n.inputs,
-            places: self.places,
+            bases: self.bases,
             at,
             divisors: &self.divisors,
         }
@@ -253,16 +253,16 @@ struct Vector<'a> {
     n: &'a Nest,
     body: Body<'a>,
     pass: usize,
-    from: Along<'a>,
+    from: InnerVector<'a>,
     known: Vec<Option<Value>>,
 }
 
 impl<'a> Vector<'a> {
-    fn new(row: &'a Row<'_>, pass: usize, at: At) -> Vector<'a> {
+    fn new(row: &'a RowBuilder<'_>, pass: usize, at: At) -> Vector<'a> {
         Vector {
             body: row.body,
             pass,
-            from: row.along(at),
+            from: row.inner_vector(at),
             n: row.n,
             known: row.uniform.clone(),
         }
@@ -274,26 +274,26 @@ impl<'a> Vector<'a> {
 
     /// Stores the values of the pass, after all loads.
     fn write(&mut self, b: &mut Builder, pass: &Pass, streamed: &[usize]) {
-        let (n, Along { places, at, .. }) = (self.n, self.from);
+        let (n, InnerVector { bases, at, .. }) = (self.n, self.from);
         let outputs = streamed.iter().map(|&place| n.outputs[place].node);
-        let nodes = pass.keeps.iter().map(|kept| kept.node).chain(outputs);
+        let nodes = pass.stores.iter().map(|stored| stored.node).chain(outputs);
         let values: Vec<Value> = nodes.map(|node| self.value(b, node)).collect();
-        let (keeps, outputs) = values.split_at(pass.keeps.len());
-        for (kept, &value) in pass.keeps.iter().zip(keeps) {
+        let (stores, outputs) = values.split_at(pass.stores.len());
+        for (stored, &value) in pass.stores.iter().zip(stores) {
             let (dtype, base) = (
-                dtype(&n.nodes, &n.inputs, kept.node),
-                places.kept(b, kept.place),
+                dtype(&n.nodes, &n.inputs, stored.node),
+                bases.stored_address(b, stored.place),
             );
             let addr = at.addr(base, storage_lane(dtype));
             store(b, dtype, value, addr, at.count);
         }
         for (&place, &value) in streamed.iter().zip(outputs) {
-            let (access, base) = (&n.outputs[place].access, places.outputs[place]);
+            let (access, base) = (&n.outputs[place].access, bases.outputs[place]);
             if access.inner == 1 {
                 let addr = at.addr(base, storage_lane(access.dtype));
                 store(b, access.dtype, value, addr, at.count);
             } else {
-                let room = places.scratch(b, self.body.plan.spread_offset);
+                let room = bases.scratch(b, self.body.plan.spread_offset);
                 spread(b, at, access, base, room, value);
             }
         }

@@ -19,8 +19,8 @@ pub(super) fn leaves_caches(n: &Nest) -> bool {
 /// Returns the outputs whose rows would be evicted before the nest has finished.
 pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
     let is_kept = |place: usize| {
-        let mut kept = plan.kept.iter().flatten();
-        kept.any(|kept| kept.place == Location::Output(place))
+        let mut stored = plan.stored.iter().flatten();
+        stored.any(|stored| stored.place == Location::Output(place))
     };
     let fits = |&place: &usize| {
         let output = &n.outputs[place];

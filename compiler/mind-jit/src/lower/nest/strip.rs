@@ -7,16 +7,16 @@ use mind_vir::ir::{Builder, LoopKind, Value};
 use super::body::Body;
 use super::loops;
 use super::mean;
-use super::operands::{Along, Places};
+use super::operands::{BaseAddresses, InnerVector};
 use super::plan::{Pass, Plan};
 use super::program::{Columns, Node, StridedAccess};
-use super::tree::{Reduce, Rows, from_zero, tree};
+use super::tree::{PartialRows, Reduce, from_zero, tree};
 
 /// State of generating the code of a strip of adjacent columns.
 pub(super) struct Strip<'a> {
     c: &'a Columns,
     body: Body<'a>,
-    places: Places<'a>,
+    bases: BaseAddresses<'a>,
     /// The values of each vector that are uniform along a column.
     known: Vec<Vec<Option<Value>>>,
     ats: Vec<At>,
@@ -27,7 +27,7 @@ impl<'a> Strip<'a> {
     pub fn new(
         c: &'a Columns,
         plan: &'a Plan,
-        places: Places<'a>,
+        bases: BaseAddresses<'a>,
         ats: Vec<At>,
         is_written_out: bool,
     ) -> Strip<'a> {
@@ -37,7 +37,7 @@ impl<'a> Strip<'a> {
                 nodes: &c.nodes,
                 plan,
             },
-            places,
+            bases,
             known: vec![vec![None; c.nodes.len()]; ats.len()],
             ats,
             is_written_out,
@@ -58,16 +58,16 @@ impl<'a> Strip<'a> {
         }
         for (vector, place, value) in results {
             let (at, dtype) = (self.ats[vector], self.c.outputs[place].access.dtype);
-            let addr = at.addr(self.places.outputs[place], storage_lane(dtype));
+            let addr = at.addr(self.bases.outputs[place], storage_lane(dtype));
             store(b, dtype, value, addr, at.count);
         }
     }
 
     /// Returns a value that is uniform along a column.
     fn uniform(&mut self, b: &mut Builder, vector: usize, node: usize) -> Value {
-        let from = Along {
+        let from = InnerVector {
             inputs: &self.c.inputs,
-            places: self.places,
+            bases: self.bases,
             at: self.ats[vector],
             divisors: &[],
         };
@@ -117,16 +117,16 @@ impl<'a> Strip<'a> {
         place: Value,
     ) -> Vec<Value> {
         let accesses: Vec<&StridedAccess> = self.c.inputs.iter().collect();
-        let inputs = loops::at(b, &accesses, self.c.outer.len(), self.places.inputs, place);
-        let places = Places {
+        let inputs = loops::at(b, &accesses, self.c.outer.len(), self.bases.inputs, place);
+        let bases = BaseAddresses {
             inputs: &inputs,
-            ..self.places
+            ..self.bases
         };
         let mut values = Vec::new();
         for (&at, known) in self.ats.iter().zip(&self.known) {
-            let from = Along {
+            let from = InnerVector {
                 inputs: &self.c.inputs,
-                places,
+                bases,
                 at,
                 divisors: &[],
             };
@@ -181,7 +181,7 @@ impl<'a> Strip<'a> {
         let (start, depth) = (b.index(0), b.index(self.c.depth as i64));
         let (end, rows) = (
             b.index(partials as i64),
-            Rows::new(b, self.places.scratch, &slots),
+            PartialRows::new(b, self.bases.scratch, &slots),
         );
         b.repeat(LoopKind::Rest, (start, end), 1, &[], |b, partial| {
             let neutral = self.identities(b, &slots);

@@ -5,10 +5,10 @@ use crate::lower::{At, storage_lane, widen};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::loops::{self, Outer};
-use super::operands::Places;
+use super::operands::BaseAddresses;
 use super::plan::Plan;
 use super::program::{Nest, Node, StridedAccess};
-use super::row::Row;
+use super::row::RowBuilder;
 use super::sweep::Extent;
 
 /// Maximum lanes; a tile has as many vectors.
@@ -32,7 +32,7 @@ impl TransposedTiles {
         let [pass] = plan.passes.as_slice() else {
             return None;
         };
-        let is_map = pass.reduces.is_empty() && pass.keeps.is_empty();
+        let is_map = pass.reduces.is_empty() && pass.stores.is_empty();
         let is_dense = n.outputs.iter().all(|output| output.access.inner == 1);
         let apart = n.inputs.iter().filter(|access| access.inner.abs() > 1);
         let axis = apart.filter_map(|access| access.outer.iter().position(|&stride| stride == 1));
@@ -142,13 +142,7 @@ impl Walk<'_> {
     }
 
     /// Appends tiles of the size of cache lines over all rows; the last panel includes the edge tiles of each row.
-    fn panel(
-        &self,
-        b: &mut Builder,
-        rows: (Value, Value),
-        (first, behind): (Value, Value),
-        is_last: bool,
-    ) {
+    fn panel(&self, b: &mut Builder, rows: (Value, Value), columns: (Value, Value), is_last: bool) {
         let lanes = b.lanes();
         let outputs = self.squares.n.outputs.iter();
         let narrowest = outputs.map(|output| output.access.dtype.size()).min();
@@ -158,12 +152,11 @@ impl Walk<'_> {
         let step = i64::from(lanes);
         b.repeat(LoopKind::Rest, rows, side as i64, &[], |b, block| {
             let end = self.limit(b, block.index, side, Some(rows.1));
-            let columns = (first, behind);
             b.repeat(LoopKind::Rest, columns, side as i64, &[], |b, across| {
-                let stop = self.limit(b, across.index, side, Some(behind));
+                let stop = self.limit(b, across.index, side, Some(columns.1));
                 b.repeat(LoopKind::Whole, (block.index, end), step, &[], |b, row| {
-                    let places = (across.index, stop);
-                    b.repeat(LoopKind::Whole, places, step, &[], |b, place| {
+                    let range = (across.index, stop);
+                    b.repeat(LoopKind::Whole, range, step, &[], |b, place| {
                         self.square(b, row.index, place.index, None);
                         Vec::new()
                     });
@@ -175,7 +168,7 @@ impl Walk<'_> {
                 let (rest, _) = b.repeat(LoopKind::Whole, (block.index, end), step, &[], |_, _| {
                     Vec::new()
                 });
-                self.ends(b, (block.index, rest), behind);
+                self.ends(b, (block.index, rest), columns.1);
                 self.rows(b, (rest, end));
             }
             Vec::new()
@@ -205,15 +198,15 @@ impl Walk<'_> {
         });
     }
 
-    fn row<'a>(&'a self, bases: &'a [Value]) -> Row<'a> {
+    fn row<'a>(&'a self, bases: &'a [Value]) -> RowBuilder<'a> {
         let n = &self.squares.n;
         let (inputs, outputs) = bases.split_at(n.inputs.len());
-        let places = Places {
+        let bases = BaseAddresses {
             inputs,
             outputs,
             scratch: self.scratch,
         };
-        Row::new(n, self.plan, places)
+        RowBuilder::new(n, self.plan, bases)
     }
 
     fn accesses(&self) -> Vec<&StridedAccess> {

@@ -24,7 +24,7 @@ impl Reduce {
 }
 
 /// The partial results in memory: one row each, with a vector per slot.
-pub(super) struct Rows {
+pub(super) struct PartialRows {
     base: Value,
     /// Bytes of a row.
     bytes: usize,
@@ -32,14 +32,14 @@ pub(super) struct Rows {
     vector: usize,
 }
 
-impl Rows {
-    pub fn new(b: &Builder, base: Value, slots: &[Reduce]) -> Rows {
+impl PartialRows {
+    pub fn new(b: &Builder, base: Value, slots: &[Reduce]) -> PartialRows {
         let widest = slots
             .iter()
             .map(|slot| compute_lane(slot.dtype).bytes())
             .max();
         let vector = (b.lanes() * widest.unwrap_or(1)) as usize;
-        Rows {
+        PartialRows {
             base,
             bytes: vector * slots.len(),
             vector,

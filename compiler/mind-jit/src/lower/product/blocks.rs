@@ -18,10 +18,10 @@ use super::ranges::{in_blocks, in_tiles};
 use super::right::Right;
 use super::scratch::Scratch;
 use super::stage;
-use super::tile::{self, Ahead, Tile, Walk};
+use super::tile::{self, Prefetch, Tile, Walk};
 
 /// Prefetch distance for the second operand of products with few rows, which are bandwidth-bound.
-const AHEAD: i64 = 2048;
+const PREFETCH_BYTES: i64 = 2048;
 
 /// Appends a region of the product of the operands at `at`.
 ///
@@ -174,9 +174,9 @@ impl Context<'_> {
                 terms.count,
             );
             tile.ahead = match next {
-                Some(next) => Ahead::Lines(self.part_of_next(b, block, next, row)),
-                None if p.schedule.prefetches_rhs => Ahead::Own(AHEAD),
-                None => Ahead::Nothing,
+                Some(next) => Prefetch::Lines(self.prefetched_part(b, block, next, row)),
+                None if p.schedule.prefetches_rhs => Prefetch::Own(PREFETCH_BYTES),
+                None => Prefetch::Nothing,
             };
             let lhs = self.lhs_pointer(b, block, row, terms.first);
             let vectors = tile.strips.len();
@@ -187,7 +187,7 @@ impl Context<'_> {
             let lane = compute_lane(p.dtype);
             let sums: Vec<Value> = if terms.goes_on {
                 let from = partials(b);
-                from.ask_for_next(b, height);
+                from.prefetch_next(b, height);
                 (from.addrs(rows).into_iter())
                     .map(|addr| b.load(lane, addr, None))
                     .collect()
@@ -227,7 +227,7 @@ impl Context<'_> {
         if let Rhs::Quantised(panels) = p.rhs {
             return self.quantised(b, panels, (column, width), terms);
         }
-        let right = self.as_it_lies();
+        let right = self.unpacked();
         let rhs = right.pointer(b, self.at.rhs, column, terms.first);
         if !scratch.stages_rhs {
             return (right, rhs);
@@ -239,10 +239,10 @@ impl Context<'_> {
     }
 
     /// Returns the layout of the second operand, if it is stored as elements.
-    fn as_it_lies(&self) -> Right {
+    fn unpacked(&self) -> Right {
         Right {
             dtype: self.p.dtype,
-            lies: self.p.rhs,
+            layout: self.p.rhs,
             k: self.p.k,
         }
     }
@@ -257,7 +257,7 @@ impl Context<'_> {
         let next = b.index_op(IndexOp::Add, column, step);
         match p.rhs {
             Rhs::Panels(panels) => {
-                let at = (self.as_it_lies()).pointer(b, self.at.rhs, next, terms.first);
+                let at = (self.unpacked()).pointer(b, self.at.rhs, next, terms.first);
                 Some((at, wide * terms.count * panels.dtype.size()))
             }
             Rhs::Quantised(panels) => {
@@ -270,7 +270,7 @@ impl Context<'_> {
     }
 
     /// Returns the part of the next strip that the tiles of a row prefetch.
-    fn part_of_next(
+    fn prefetched_part(
         &self,
         b: &mut Builder,
         block: Region,
@@ -291,13 +291,13 @@ impl Context<'_> {
         terms: Terms,
     ) -> (Right, Value) {
         let (p, scratch) = (self.p, &self.scratch);
-        let lies = Rhs::Panels(Panels {
+        let layout = Rhs::Panels(Panels {
             width: scratch.tile_columns,
             dtype: accumulator(p.dtype),
         });
         let right = Right {
             dtype: p.dtype,
-            lies,
+            layout,
             k: terms.count,
         };
         let from = panels.pointer(b, self.at.rhs, p.k, (column, terms.block));
@@ -317,8 +317,8 @@ impl Context<'_> {
         let (p, scratch) = (self.p, &self.scratch);
         if scratch.stages_lhs {
             let row = b.index_op(IndexOp::Sub, row, block.rows.0);
-            let lies = scratch.staged;
-            return element_pointer(b, accumulator(p.dtype), self.memory, row, lies.row_stride);
+            let layout = scratch.staged;
+            return element_pointer(b, accumulator(p.dtype), self.memory, row, layout.row_stride);
         }
         let lhs = element_pointer(b, p.dtype, self.at.lhs, term, p.lhs.k_stride);
         element_pointer(b, p.dtype, lhs, row, p.lhs.row_stride)
@@ -348,7 +348,7 @@ fn tile_of(
         segments: 1,
         length,
         unroll: right.unroll(p.schedule.unroll, lanes),
-        ahead: Ahead::Nothing,
+        ahead: Prefetch::Nothing,
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,

@@ -17,8 +17,8 @@ use super::layout::{Rhs, accumulator};
 use super::operands::{Operands, element_pointer};
 use super::ranges::in_tiles;
 use super::right::Right;
-use super::schedule::{Asked, Schedule, ScheduleError};
-use super::tile::{self, Ahead, Tile, Walk};
+use super::schedule::{Schedule, ScheduleError, ScheduleRequest};
+use super::tile::{self, Prefetch, Tile, Walk};
 
 /// A convolution of one image, with known extents.
 ///
@@ -55,7 +55,7 @@ impl Conv {
 
     /// Returns the convolution with its lines concatenated, if windows are as wide as the image, so that one line has
     /// all positions and tiles run along it. Elements are not moved, and the order of chains is the same.
-    pub fn laid_down(self) -> Conv {
+    pub fn concatenated_lines(self) -> Conv {
         let (height, width, channels) = self.input;
         if (self.taps.1, self.output.1, self.padding.1) != (width, 1, 0) {
             return self;
@@ -114,24 +114,24 @@ impl Conv {
     ///
     /// # Errors
     ///
-    /// Errors as [`Schedule::asked`] does.
-    pub fn asked(
+    /// Errors as [`Schedule::with_request`] does.
+    pub fn schedule_with(
         &self,
         target: &TargetInfo,
-        asked: Asked,
+        request: ScheduleRequest,
         lines: usize,
     ) -> Result<Schedule, ScheduleError> {
         let extents = (self.output.1, self.filters, self.terms());
-        let chosen = Schedule::asked(target, self.dtype, extents, self.rhs, asked)?;
+        let chosen = Schedule::with_request(target, self.dtype, extents, self.rhs, request)?;
         Ok(self.in_lines(target, chosen, lines))
     }
 
-    /// Returns a schedule with `asked` lines per block, or with as many as fit the L2 cache if that is 0.
-    fn in_lines(&self, target: &TargetInfo, chosen: Schedule, asked: usize) -> Schedule {
+    /// Returns a schedule with `requested` lines per block, or with as many as fit the L2 cache if that is 0.
+    fn in_lines(&self, target: &TargetInfo, chosen: Schedule, requested: usize) -> Schedule {
         let line = self.padded_line() * accumulator(self.dtype).size();
         let lines = (target.l2_bytes / 4 / line.max(1)).saturating_sub(self.taps.0);
         let lines = (lines / self.strides.0.max(1)).clamp(1, self.output.0.max(1));
-        let lines = if asked > 0 { asked } else { lines };
+        let lines = if requested > 0 { requested } else { lines };
         Schedule {
             mc: lines * self.output.1.max(1),
             kc: self.terms().max(1),
@@ -244,7 +244,7 @@ fn strips(
     let wide = c.grain(b.lanes());
     let right = Right {
         dtype: c.dtype,
-        lies: c.rhs,
+        layout: c.rhs,
         k: c.terms(),
     };
     in_tiles(b, (c.filters, wide), filters, &mut |b, (filter, width)| {
@@ -286,7 +286,7 @@ fn one_line(
                 segments: c.taps.0,
                 length: c.taps.1 * c.input.2,
                 unroll: right.unroll(c.schedule.unroll, lanes),
-                ahead: Ahead::Nothing,
+                ahead: Prefetch::Nothing,
                 lhs: Walk {
                     dtype: image.dtype,
                     row: step as i64 * size,

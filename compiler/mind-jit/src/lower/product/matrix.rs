@@ -5,7 +5,7 @@
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
-use mind_vir::ir::{Addr, Builder, ByteProduct, Lane, Rows, Value};
+use mind_vir::ir::{Addr, Builder, ByteProduct, Lane, Value, WordRows};
 use mind_vir::target::{CodeTarget, TargetInfo};
 
 use super::finish::{Finish, finish_rows};
@@ -76,7 +76,7 @@ impl Lhs {
 
 /// Returns whether a row stride of `words` words is within the limit of AMX loads.
 fn is_short(words: usize) -> bool {
-    words.saturating_mul(WORD) <= Rows::MOST_STRIDE as usize
+    words.saturating_mul(WORD) <= WordRows::MOST_STRIDE as usize
 }
 
 /// Returns whether the bytes of the first and of the second operand are signed; `None` if the elements are not bytes.
@@ -180,13 +180,13 @@ impl Tiles<'_> {
             Leave::InPlace(to) => {
                 let below = element_pointer(b, DType::I32, to.start, row, to.row_stride);
                 let start = Addr::element(below, column, Lane::I32);
-                let to = lying(start, to.row_stride);
+                let to = word_rows(start, to.row_stride);
                 self.multiply(b, (row, rows), (column, columns), to);
             }
             Leave::InRoom(room, finish) => {
                 // Panels are padded with zeros.
                 let whole = columns.next_multiple_of(SIDE);
-                let to = lying(Addr::at(*room), whole);
+                let to = word_rows(Addr::at(*room), whole);
                 self.multiply(b, (row, rows), (column, whole), to);
                 finish_rows(
                     b,
@@ -204,15 +204,15 @@ impl Tiles<'_> {
         b: &mut Builder,
         (row, rows): (Value, usize),
         (column, columns): (Value, usize),
-        to: Rows,
+        to: WordRows,
     ) {
         let p = self.p;
         let lhs = element_pointer(b, DType::I32, self.at.lhs, row, p.lhs.row_stride);
         let rhs = element_pointer(b, DType::I32, self.at.rhs, column, p.k);
         b.byte_product(ByteProduct {
             to,
-            lhs: lying(Addr::at(lhs), p.lhs.row_stride),
-            rhs: lying(Addr::at(rhs), self.panels.width),
+            lhs: word_rows(Addr::at(lhs), p.lhs.row_stride),
+            rhs: word_rows(Addr::at(rhs), self.panels.width),
             rows: rows as u32,
             columns: columns as u32,
             words: p.k as u32,
@@ -222,8 +222,8 @@ impl Tiles<'_> {
 }
 
 /// Rows with a stride of `words` words.
-fn lying(start: Addr, words: usize) -> Rows {
-    Rows {
+fn word_rows(start: Addr, words: usize) -> WordRows {
+    WordRows {
         start,
         stride: (words * WORD) as u32,
     }

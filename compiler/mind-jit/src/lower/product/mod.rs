@@ -31,5 +31,5 @@ pub use matrix::{Sums, product_in_place};
 pub use operands::{Operands, Product, Region, TileCoord};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantPacking, QuantPanels, pack_quantised};
-pub use schedule::{Asked, Schedule, ScheduleError};
+pub use schedule::{Schedule, ScheduleError, ScheduleRequest};
 pub(super) use tile::multiply_add;

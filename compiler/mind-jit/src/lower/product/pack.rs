@@ -111,7 +111,7 @@ fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, col
 pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let width = p.panels.width;
     if p.k_stride == 1 && p.n_stride > 1 {
-        return turned_panel(b, p, from, to, columns);
+        return transposed_panel(b, p, from, to, columns);
     }
     let bounds = (b.index(0), b.index(p.k as i64));
     b.repeat(LoopKind::Whole, bounds, 1, &[], |b, round| {
@@ -123,7 +123,7 @@ pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, c
 }
 
 /// Packs a panel of contiguous columns: tiles of columns and terms are transposed in registers.
-fn turned_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
+fn transposed_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let lanes = b.lanes() as usize;
     let whole = p.k / lanes * lanes;
     let squares = |b: &mut Builder, first: Value, terms: usize| {

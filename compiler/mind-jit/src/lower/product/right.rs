@@ -14,18 +14,18 @@ use super::tile::{Strip, Walk};
 pub(super) struct Right {
     /// Type of the operands of the product.
     pub dtype: DType,
-    pub lies: Rhs,
+    pub layout: Rhs,
     pub k: usize,
 }
 
 impl Right {
     /// Returns the layout of a copy of a strip of `width` columns and `k` terms, in the accumulator type.
     pub fn staged(&self, width: usize, k: usize) -> Right {
-        let lies = Rhs::Panels(Panels {
+        let layout = Rhs::Panels(Panels {
             width,
             dtype: accumulator(self.dtype),
         });
-        Right { lies, k, ..*self }
+        Right { layout, k, ..*self }
     }
 
     /// Returns the packing that makes such a copy.
@@ -47,7 +47,7 @@ impl Right {
 
     /// Returns the element type, the column stride and the stride along the contracted dimension, in elements.
     fn steps(&self) -> (DType, usize, usize) {
-        match self.lies {
+        match self.layout {
             Rhs::Rows { k_stride } => (self.dtype, 1, k_stride),
             Rhs::Columns { n_stride } => (self.dtype, n_stride, 1),
             Rhs::Panels(panels) => (panels.dtype, self.k, panels.width),
@@ -75,7 +75,7 @@ impl Right {
 
     /// Returns the unroll factor, at least `unroll`; a multiple of the tile size if columns are transposed.
     pub fn unroll(&self, unroll: u32, lanes: u32) -> u32 {
-        match self.lies {
+        match self.layout {
             Rhs::Columns { .. } => unroll.next_multiple_of(lanes),
             Rhs::Rows { .. } | Rhs::Panels(_) | Rhs::Quantised(_) => unroll,
         }
@@ -87,12 +87,12 @@ impl Right {
         let strips = (0..width).step_by(lanes).map(|column| {
             let left = (width - column).min(lanes) as u32;
             let count = (left < lanes as u32).then_some(left);
-            match self.lies {
+            match self.layout {
                 Rhs::Rows { .. } => Strip::Load {
                     offset: column as i64 * element,
                     count,
                 },
-                Rhs::Columns { n_stride } => Strip::Turned {
+                Rhs::Columns { n_stride } => Strip::Transposed {
                     offset: (column * n_stride) as i64 * element,
                     count: left,
                     stride: n_stride as i64 * element,

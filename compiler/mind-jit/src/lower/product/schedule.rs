@@ -44,7 +44,7 @@ pub struct Schedule {
 
 /// Requested parts of a schedule; 0 leaves a number to [`Schedule::choose`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Asked {
+pub struct ScheduleRequest {
     /// Rows of a tile.
     pub rows: u32,
     /// Vectors in a row of a tile.
@@ -87,7 +87,7 @@ pub enum ScheduleError {
         expected: &'static str,
     },
     /// The tile width is not a multiple of the panel width.
-    #[error("a tile has {columns} columns, which are no multiple of the {width} of a panel")]
+    #[error("a tile has {columns} columns, expected a multiple of the panel width {width}")]
     Width {
         /// Columns of a tile.
         columns: usize,
@@ -106,26 +106,32 @@ impl Schedule {
         rhs: Rhs,
         is_constant: bool,
     ) -> Schedule {
-        Schedule::complete(target, dtype, extents, (rhs, is_constant), Asked::default())
+        Schedule::complete(
+            target,
+            dtype,
+            extents,
+            (rhs, is_constant),
+            ScheduleRequest::default(),
+        )
     }
 
-    /// As [`choose`](Schedule::choose), with the requested numbers of `asked`.
+    /// As [`choose`](Schedule::choose), with the requested numbers of `request`.
     ///
     /// # Errors
     ///
     /// Errors if the registers do not hold the tiles, and as [`check`](Schedule::check) does.
-    pub fn asked(
+    pub fn with_request(
         target: &TargetInfo,
         dtype: DType,
         extents: (usize, usize, usize),
         rhs: Rhs,
-        asked: Asked,
+        request: ScheduleRequest,
     ) -> Result<Schedule, ScheduleError> {
-        let schedule = Schedule::complete(target, dtype, extents, (rhs, false), asked);
+        let schedule = Schedule::complete(target, dtype, extents, (rhs, false), request);
         let Schedule { rows, vectors, .. } = schedule;
         let needed = registers_of(rows as usize, vectors as usize);
         let available = target.vector_registers as usize;
-        if (asked.rows, asked.vectors) != (0, 0) && needed > available {
+        if (request.rows, request.vectors) != (0, 0) && needed > available {
             let isa = target.isa;
             return Err(ScheduleError::Registers {
                 rows,
@@ -144,7 +150,7 @@ impl Schedule {
         dtype: DType,
         (m, n, k): (usize, usize, usize),
         (rhs, is_constant): (Rhs, bool),
-        asked: Asked,
+        request: ScheduleRequest,
     ) -> Schedule {
         let lane = compute_lane(dtype);
         let lanes = target.lanes(lane.bits()) as usize;
@@ -172,7 +178,7 @@ impl Schedule {
             let temporaries = temporaries(target, dtype);
             best_tile(target, temporaries, (m, vectors_of_all, k), step)
         };
-        let (rows, vectors) = asked.tile(target, (rows, vectors), step as u32);
+        let (rows, vectors) = request.tile(target, (rows, vectors), step as u32);
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
@@ -187,7 +193,7 @@ impl Schedule {
         let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize, is_packed);
         let is_thin = m <= rows as usize;
         if is_thin && is_far && matches!((rhs, policy.packed), (Rhs::Rows { .. }, None)) {
-            blocks = Blocks::along_rows(target, (m, n, k), lane.bytes() as usize);
+            blocks = Blocks::whole_rows(target, (m, n, k), lane.bytes() as usize);
         } else if is_thin {
             blocks.kc = k.max(1);
         }
@@ -195,13 +201,13 @@ impl Schedule {
             let whole = blocks.kc.next_multiple_of(panels.format.elements());
             blocks.kc = if whole < k { whole } else { k.max(1) };
         }
-        for (own, asked) in [
-            (&mut blocks.mc, asked.mc),
-            (&mut blocks.nc, asked.nc),
-            (&mut blocks.kc, asked.kc),
+        for (own, request) in [
+            (&mut blocks.mc, request.mc),
+            (&mut blocks.nc, request.nc),
+            (&mut blocks.kc, request.kc),
         ] {
-            if asked > 0 {
-                *own = asked;
+            if request > 0 {
+                *own = request;
             }
         }
         // Memory throughput is higher with several streams.
@@ -290,7 +296,7 @@ impl Schedule {
     }
 }
 
-impl Asked {
+impl ScheduleRequest {
     /// Returns rows and vectors of a tile; `chosen` are the target's defaults. If only one of them is requested, the
     /// other one is as large as the registers allow, with vectors in multiples of `step`.
     fn tile(self, target: &TargetInfo, (rows, vectors): (u32, u32), step: u32) -> (u32, u32) {
@@ -299,15 +305,15 @@ impl Asked {
         };
         match (self.rows, self.vectors) {
             (0, 0) => (rows, vectors),
-            (0, asked) => {
+            (0, request) => {
                 let mut fewer = (1..=rows).rev();
-                let rows = fewer.find(|&rows| fits(rows, asked));
-                (rows.unwrap_or(1), asked)
+                let rows = fewer.find(|&rows| fits(rows, request));
+                (rows.unwrap_or(1), request)
             }
-            (asked, 0) => {
+            (request, 0) => {
                 let mut fewer = (1..=vectors / step).rev().map(|panels| panels * step);
-                let vectors = fewer.find(|&vectors| fits(asked, vectors));
-                (asked, vectors.unwrap_or(step))
+                let vectors = fewer.find(|&vectors| fits(request, vectors));
+                (request, vectors.unwrap_or(step))
             }
             both => both,
         }
@@ -464,7 +470,7 @@ impl Blocks {
     }
 
     /// Blocks of whole rows of the second operand, read sequentially in place.
-    fn along_rows(target: &TargetInfo, (m, n, k): (usize, usize, usize), size: usize) -> Blocks {
+    fn whole_rows(target: &TargetInfo, (m, n, k): (usize, usize, usize), size: usize) -> Blocks {
         const AT_ONCE: usize = 8;
         let most = target.l2_bytes / 4 / (m.max(1) * size);
         Blocks {
@@ -563,7 +569,7 @@ fn tile_cost(
     const LATENCY: usize = 5;
     const LOAD_PORTS: usize = 2;
     /// L2 bandwidth in bytes per cycle.
-    const FAR_BYTES: usize = 24;
+    const L2_BYTES: usize = 24;
     const ENDS: usize = 24 * HALF;
     /// Cost units of half a cycle.
     const HALF: usize = 16;
@@ -575,7 +581,7 @@ fn tile_cost(
     let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
     let bytes = vectors * target.vector_bits as usize / 8;
     let far = if is_far {
-        (2 * bytes).div_ceil(FAR_BYTES)
+        (2 * bytes).div_ceil(L2_BYTES)
     } else {
         0
     };
@@ -602,15 +608,20 @@ mod tests {
                 let lanes = target.lanes(compute_lane(dtype).bits());
                 for m in extents {
                     for (n, k) in [(0, 3), (1, 1), (9, 0), (33, 4096), (4096, 100)] {
-                        for lies in [Rhs::Rows { k_stride: n }, Rhs::Columns { n_stride: k }] {
+                        for layout in [Rhs::Rows { k_stride: n }, Rhs::Columns { n_stride: k }] {
                             for is_constant in [false, true] {
-                                let chosen =
-                                    Schedule::choose(&target, dtype, (m, n, k), lies, is_constant);
-                                let lies = chosen.packed.map_or(lies, Rhs::Panels);
-                                assert_eq!(chosen.check(lanes, &lies), Ok(()), "{chosen:?}");
+                                let chosen = Schedule::choose(
+                                    &target,
+                                    dtype,
+                                    (m, n, k),
+                                    layout,
+                                    is_constant,
+                                );
+                                let layout = chosen.packed.map_or(layout, Rhs::Panels);
+                                assert_eq!(chosen.check(lanes, &layout), Ok(()), "{chosen:?}");
                                 let again =
-                                    Schedule::choose(&target, dtype, (m, n, k), lies, false);
-                                assert_eq!(again.check(lanes, &lies), Ok(()), "{again:?}");
+                                    Schedule::choose(&target, dtype, (m, n, k), layout, false);
+                                assert_eq!(again.check(lanes, &layout), Ok(()), "{again:?}");
                             }
                         }
                     }

@@ -117,17 +117,17 @@ impl Scratch {
 
     /// Returns the address at which complete tiles are staged, if they are.
     pub fn room(&self, b: &mut Builder, scratch: Value) -> Option<Value> {
-        let behind = self.staged_bytes + self.strip_bytes + self.steps_bytes;
+        let start_bytes = self.staged_bytes + self.strip_bytes + self.steps_bytes;
         (self.tile_bytes > 0).then(|| {
-            let start = beyond(b, scratch, behind as i64);
+            let start = beyond(b, scratch, start_bytes as i64);
             b.address(start)
         })
     }
 
     /// Returns the address of the scales for dequantisation.
     pub fn steps(&self, b: &mut Builder, scratch: Value) -> Value {
-        let behind = self.staged_bytes + self.strip_bytes;
-        let start = beyond(b, scratch, behind as i64);
+        let start_bytes = self.staged_bytes + self.strip_bytes;
+        let start = beyond(b, scratch, start_bytes as i64);
         b.address(start)
     }
 
@@ -204,7 +204,7 @@ pub(super) struct Partials {
 
 impl Partials {
     /// Prefetches the partial results of the next tile below, because its chains cannot start before they are loaded.
-    pub fn ask_for_next(&self, b: &mut Builder, rows: u32) {
+    pub fn prefetch_next(&self, b: &mut Builder, rows: u32) {
         const LINE: usize = 64;
         let end = rows * self.row_bytes;
         for offset in (end..2 * end).step_by(LINE) {

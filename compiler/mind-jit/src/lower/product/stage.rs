@@ -36,17 +36,17 @@ pub(super) fn stage(
     let from = element_pointer(b, p.dtype, from, range.first, p.lhs.k_stride);
     let to = memory;
     let (zero, count) = (b.index(0), b.index(range.count as i64));
-    let lies = scratch.staged;
-    let runs_along_k = lies.k_stride == 1;
+    let layout = scratch.staged;
+    let runs_along_k = layout.k_stride == 1;
     let (lines, length) = if runs_along_k {
         (height, count)
     } else {
         (count, height)
     };
     let (from_line, from_step, to_line) = if runs_along_k {
-        (p.lhs.row_stride, p.lhs.k_stride, lies.row_stride)
+        (p.lhs.row_stride, p.lhs.k_stride, layout.row_stride)
     } else {
-        (p.lhs.k_stride, p.lhs.row_stride, lies.k_stride)
+        (p.lhs.k_stride, p.lhs.row_stride, layout.k_stride)
     };
     b.repeat(LoopKind::Rest, (zero, lines), 1, &[], |b, round| {
         let from = element_pointer(b, p.dtype, from, round.index, from_line);
@@ -90,7 +90,7 @@ pub(super) fn stage_strip(
     terms: usize,
 ) {
     const UNROLL: usize = 4;
-    if let Rhs::Columns { .. } = right.lies {
+    if let Rhs::Columns { .. } = right.layout {
         return only_panel(b, &right.packing(width, terms), from, to, columns);
     }
     let copy = Copy {

@@ -32,7 +32,7 @@ pub(super) enum Strip {
     /// A contiguous load at this offset from the term.
     Load { offset: i64, count: Option<u32> },
     /// Columns at a stride of `stride` bytes; the terms of each are contiguous.
-    Turned {
+    Transposed {
         offset: i64,
         count: u32,
         stride: i64,
@@ -41,7 +41,7 @@ pub(super) enum Strip {
 
 /// The data that a tile prefetches.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ahead {
+pub(super) enum Prefetch {
     Nothing,
     /// The lines from this pointer, one per iteration. Only for one segment.
     Lines(Value),
@@ -61,7 +61,7 @@ pub(super) struct Tile {
     pub segments: usize,
     pub length: usize,
     pub unroll: u32,
-    pub ahead: Ahead,
+    pub ahead: Prefetch,
     pub lhs: Walk,
     pub rhs: Walk,
 }
@@ -119,8 +119,8 @@ fn segment(
     if rounds > 1 {
         let bounds = (b.index(0), b.index((rounds * unroll) as i64));
         let ahead = match tile.ahead {
-            Ahead::Lines(from) => Some(from),
-            Ahead::Nothing | Ahead::Own(_) => None,
+            Prefetch::Lines(from) => Some(from),
+            Prefetch::Nothing | Prefetch::Own(_) => None,
         };
         let (count, ahead) = (sums.len(), ahead.as_slice());
         let inits = [&[lhs, rhs], &sums[..], ahead].concat();
@@ -133,7 +133,7 @@ fn segment(
                 let (lhs, rhs) = (round.carried[0], round.carried[1]);
                 let (sums, ahead) = round.carried[2..].split_at(count);
                 let sums = terms(b, tile, unroll, lhs, rhs, sums.to_vec());
-                let ahead = ahead.iter().map(|&ahead| ask(b, ahead));
+                let ahead = ahead.iter().map(|&ahead| prefetch_line(b, ahead));
                 let ahead: Vec<Value> = ahead.collect();
                 let (lhs, rhs) = advance(b, tile, unroll, lhs, rhs);
                 [&[lhs, rhs], &sums[..], &ahead].concat()
@@ -151,14 +151,14 @@ fn segment(
 }
 
 /// Prefetches the line at a pointer, and returns a pointer to the next one.
-fn ask(b: &mut Builder, ahead: Value) -> Value {
+fn prefetch_line(b: &mut Builder, ahead: Value) -> Value {
     b.prefetch(Addr::at(ahead));
     let next = beyond(b, ahead, LINE);
     b.address(next)
 }
 
 /// Prefetches each cache line of a term, `bytes` bytes ahead.
-fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, bytes: i64) {
+fn prefetch_term(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, bytes: i64) {
     for strip in &tile.strips {
         if let Strip::Load { offset, .. } = strip
             && (offset + term * tile.rhs.k) % LINE == 0
@@ -189,12 +189,12 @@ fn terms(
     mut sums: Vec<Value>,
 ) -> Vec<Value> {
     let vectors = tile.strips.len();
-    if matches!(tile.strips[0], Strip::Turned { .. }) {
-        return turned_terms(b, tile, count, lhs, rhs, sums);
+    if matches!(tile.strips[0], Strip::Transposed { .. }) {
+        return transposed_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
-        if let Ahead::Own(bytes) = tile.ahead {
-            ask_ahead(b, tile, rhs, term, bytes);
+        if let Prefetch::Own(bytes) = tile.ahead {
+            prefetch_term(b, tile, rhs, term, bytes);
         }
         // The operand with fewer registers is kept in registers; the other one is streamed.
         if vectors <= tile.rows as usize {
@@ -226,7 +226,7 @@ fn terms(
 /// Appends `count` terms of every chain, for contiguous columns.
 ///
 /// Tiles of columns and terms are loaded along the terms and transposed in registers.
-fn turned_terms(
+fn transposed_terms(
     b: &mut Builder,
     tile: &Tile,
     count: usize,
@@ -239,8 +239,8 @@ fn turned_terms(
         let terms = (count - first).min(lanes);
         for (at, strip) in tile.strips.iter().enumerate() {
             let square = columns(b, tile, strip, rhs, (first as i64, terms));
-            let turned = columns_of(b, square);
-            for (term, &y) in (first as i64..).zip(&turned[..terms]) {
+            let transposed = columns_of(b, square);
+            for (term, &y) in (first as i64..).zip(&transposed[..terms]) {
                 let y = widened(b, tile.rhs.dtype, tile.dtype, y);
                 for row in 0..tile.rows {
                     let x = factor(b, tile, lhs, term, row);
@@ -261,7 +261,7 @@ fn columns(
     rhs: Value,
     (first, terms): (i64, usize),
 ) -> Vec<Value> {
-    let Strip::Turned {
+    let Strip::Transposed {
         offset,
         count,
         stride,
@@ -318,7 +318,7 @@ pub(super) fn load_strip(
                 None => b.load(lane, addr, None),
             }
         }
-        Strip::Turned { .. } => unreachable!("squares of columns are turned as a whole"),
+        Strip::Transposed { .. } => unreachable!("squares of columns are transposed as a whole"),
     };
     widen(b, walk.dtype, y)
 }

@@ -74,7 +74,7 @@ impl Block {
         self,
         b: &mut Builder,
         (from, to): (usize, usize),
-        rows: Rows,
+        rows: PositionRun,
         body: impl Fn(&mut Builder, Value, u32, Option<Value>),
     ) {
         let (places, lanes) = (to - from, b.lanes() as usize);
@@ -135,7 +135,7 @@ fn fits(s: &Slide, axis: usize, rows: u32) -> bool {
     let mut all = phases.iter();
     all.all(|phase| {
         let (from, to) = phase.interior(s.axes[axis].slide.extent);
-        let Rows { input, output, .. } = Rows::along(s, axis, phase, rows);
+        let PositionRun { input, output, .. } = PositionRun::of_phase(s, axis, phase, rows);
         let reach = input.abs().max(output.abs()).saturating_mul(rows.into());
         let bytes = reach.saturating_mul(storage_lane(s.dtype).bytes().into());
         to - from >= rows as usize && bytes < i64::from(i32::MAX) / 2
@@ -144,7 +144,7 @@ fn fits(s: &Slide, axis: usize, rows: u32) -> bool {
 
 /// Adjacent positions along a dimension.
 #[derive(Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct PositionRun {
     /// Their number.
     pub count: u32,
     /// Stride in the input, in elements.
@@ -153,18 +153,18 @@ pub(super) struct Rows {
     output: i64,
 }
 
-impl Rows {
+impl PositionRun {
     /// A single position.
-    pub const ONE: Rows = Rows {
+    pub const ONE: PositionRun = PositionRun {
         count: 1,
         input: 0,
         output: 0,
     };
 
     /// Returns adjacent positions of a phase.
-    pub fn along(s: &Slide, axis: usize, phase: &Phase, count: u32) -> Rows {
+    pub fn of_phase(s: &Slide, axis: usize, phase: &Phase, count: u32) -> PositionRun {
         let own = &s.axes[axis];
-        Rows {
+        PositionRun {
             count,
             input: phase.stride * own.input,
             output: phase.step as i64 * own.output,

@@ -4,8 +4,8 @@
 //! run over the taps in bounds.
 
 mod block;
-mod parts;
 mod phase;
+mod ranges;
 mod taps;
 
 use mind_core::eval::sliding::SlideAxis;
@@ -16,7 +16,7 @@ use mind_ir::types::DType;
 use crate::lower::{apply, compute_lane, identity, narrow, storage_lane, store};
 use mind_vir::ir::{Addr, BinaryOp, Builder, IndexOp, Value};
 
-use block::{Block, Rows};
+use block::{Block, PositionRun};
 use phase::{Phase, phases};
 use taps::{Lanes, Taps};
 
@@ -116,12 +116,12 @@ struct Pointers {
     other: Option<Value>,
     output: Value,
     /// The block of positions that begins here.
-    rows: Rows,
+    rows: PositionRun,
 }
 
 /// The windows of a position along one dimension.
 #[derive(Clone, Copy)]
-struct Place {
+struct TapOrigin {
     phase: Phase,
     /// The element index under the first tap, if taps may be out of bounds; otherwise the input pointer is already
     /// advanced.
@@ -144,7 +144,7 @@ pub fn slide(b: &mut Builder, s: &Slide, pointers: &[Value], range: (Value, Valu
             .first()
             .map(|&other| first(b, other, s.other_dtype(), s.offsets[1])),
         output,
-        rows: Rows::ONE,
+        rows: PositionRun::ONE,
     };
     let positions = Positions {
         s,
@@ -176,7 +176,13 @@ struct Positions<'a> {
 
 impl Positions<'_> {
     /// Appends loops over the dimensions from `axis`, except the vectorised one, which is innermost.
-    fn outer(&self, b: &mut Builder, axis: usize, pointers: Pointers, places: Vec<Option<Place>>) {
+    fn outer(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        pointers: Pointers,
+        places: Vec<Option<TapOrigin>>,
+    ) {
         if axis == self.s.axes.len() {
             return self.vectors(b, pointers, places);
         }
@@ -190,7 +196,7 @@ impl Positions<'_> {
             let at = |b: &mut Builder, position: Value, is_inside: bool, rows: u32| {
                 let (mut pointers, place) = self.at(b, axis, &phase, position, is_inside, pointers);
                 if rows > 1 {
-                    pointers.rows = Rows::along(self.s, axis, &phase, rows);
+                    pointers.rows = PositionRun::of_phase(self.s, axis, &phase, rows);
                 }
                 let mut places = places.clone();
                 places[axis] = Some(place);
@@ -230,7 +236,7 @@ impl Positions<'_> {
         u: Value,
         is_inside: bool,
         pointers: Pointers,
-    ) -> (Pointers, Place) {
+    ) -> (Pointers, TapOrigin) {
         let (s, own) = (self.s, &self.s.axes[axis]);
         let (stride, start) = (b.index(phase.stride), b.index(phase.start));
         let element = b.index_op(IndexOp::Mul, u, stride);
@@ -254,7 +260,7 @@ impl Positions<'_> {
             rows: pointers.rows,
             output: moved(b, pointers.output, s.dtype, position, own.output),
         };
-        let place = Place {
+        let place = TapOrigin {
             phase: *phase,
             origin: (!is_inside).then_some(element),
         };
@@ -262,7 +268,7 @@ impl Positions<'_> {
     }
 
     /// Appends the positions along the vectorised dimension: one at a time at the edges, vectors in the interior.
-    fn vectors(&self, b: &mut Builder, pointers: Pointers, places: Vec<Option<Place>>) {
+    fn vectors(&self, b: &mut Builder, pointers: Pointers, places: Vec<Option<TapOrigin>>) {
         let Some(axis) = self.s.vector else {
             return self.chains(b, pointers, places, Lanes::One);
         };
@@ -302,11 +308,11 @@ impl Positions<'_> {
         &self,
         b: &mut Builder,
         pointers: Pointers,
-        places: Vec<Option<Place>>,
+        places: Vec<Option<TapOrigin>>,
         lanes: Lanes,
     ) {
         let s = self.s;
-        let places: Vec<Place> = places.into_iter().flatten().collect();
+        let places: Vec<TapOrigin> = places.into_iter().flatten().collect();
         let start = match s.kind.reduction() {
             Some(kind) => identity(b, kind, s.dtype),
             None => b.constant(compute_lane(s.dtype), 0),

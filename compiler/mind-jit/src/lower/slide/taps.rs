@@ -7,8 +7,8 @@ use crate::lower::product::multiply_add;
 use crate::lower::{combine, compute_lane, load, storage_lane, widen};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
-use super::block::Rows;
-use super::{Place, Pointers, Slide, moved};
+use super::block::PositionRun;
+use super::{Pointers, Slide, TapOrigin, moved};
 
 /// Maximum number of taps that are unrolled.
 const WRITTEN_OUT: usize = 16;
@@ -107,9 +107,9 @@ impl Lanes {
 pub(super) struct Taps<'a> {
     pub s: &'a Slide,
     /// The windows along each dimension.
-    pub places: &'a [Place],
+    pub places: &'a [TapOrigin],
     pub lanes: Lanes,
-    pub rows: Rows,
+    pub rows: PositionRun,
 }
 
 /// A tap: the pointer to its elements, `None` if it is out of bounds, and to the filter.

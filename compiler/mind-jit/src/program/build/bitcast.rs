@@ -1,4 +1,4 @@
-//! The same bits as elements of another dtype.
+//! Bitcasts.
 
 use mind_ir::opdef::Op;
 use mind_loops::ops::bitcast::Bitcast;
@@ -8,7 +8,8 @@ use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
 impl ProgramBuilder<'_> {
-    /// Copies the bytes, unless the result shares the buffer of the operand: elements are little-endian in memory.
+    /// Copies the bytes unless the result shares the buffer of the operand, because elements are little-endian in
+    /// memory.
     pub(super) fn bitcast(&mut self, op: Bitcast) -> Result<(), ProgramError> {
         let (g, input) = (self.g, op.input(self.g));
         self.check_dense(op.id(), &[input])?;

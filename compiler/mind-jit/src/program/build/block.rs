@@ -1,4 +1,4 @@
-//! Kernels in a row.
+//! Fused blocks of kernels.
 
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
@@ -19,26 +19,28 @@ use crate::lower::product::Region;
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-/// Bytes of the rows between the products that are worked on at a time.
+/// Size in bytes of the intermediate rows that are computed at a time.
 const ROWS_BYTES: usize = 128 << 10;
 
-/// A product, a nest over its rows, and a product with the nest's result on the left.
+/// Fused back-to-back products: a product, a nest over its rows, and a product that reads the nest's result on the
+/// left.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Chain {
     first: Stacked,
     rows: Nest,
     second: Stacked,
-    /// Rows done at a time.
+    /// Rows computed at a time.
     height: usize,
-    /// What the rows that threads share begin at multiples of, so that each has some where there are few.
+    /// Granularity of the row ranges of threads, which is smaller than `height` so that every thread gets rows even if
+    /// there are few.
     grain: usize,
-    /// For each pointer of the two products, the pointer of the kernel, of which results come last; `None` for the rows
-    /// between.
+    /// Kernel parameter of each pointer of the two products, where result parameters come last; `None` for the
+    /// intermediate rows.
     pointers: [Vec<Option<usize>>; 2],
 }
 
 impl ProgramBuilder<'_> {
-    /// A block of kernels.
+    /// Builds a block of kernels.
     pub(super) fn block(&mut self, op: Block) -> Result<(), ProgramError> {
         let g = self.g;
         let body = op.body(g);
@@ -76,7 +78,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// The back-to-back products of a block; `None` if its kernels are others.
+    /// Returns the back-to-back products of a block; `None` if its kernels have another pattern.
     fn back_to_back_products(&mut self, op: Block) -> Result<Option<Chain>, ProgramError> {
         let g = self.g;
         let Some((first, middle, second)) = op.back_to_back_products(g) else {
@@ -116,8 +118,8 @@ impl ProgramBuilder<'_> {
             0 => ROWS_BYTES / (length * dtype.size()).max(1),
             rows => rows as usize,
         };
-        // Whole tiles of both products may be many rows, as 182 where tiles have 13 and 14. Tiles of as many rows then cost less
-        // than rows that leave the caches.
+        // The least common multiple of both tile heights may be large, for example 182 for 13 and 14. Equal tiles then
+        // cost less than intermediate rows that do not fit into the caches.
         let mut tiles = [&first, &second].map(|side| side.product.schedule.rows);
         if lcm(tiles[0], tiles[1]) > asked && is_asked == [false; 2] {
             tiles = [tiles[0].min(tiles[1]); 2];
@@ -186,7 +188,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// The extents of the stack of a chain.
+    /// Returns the batch extents of a chain.
     fn stack_of(&self, op: Block) -> Vec<usize> {
         let g = self.g;
         let contract = g
@@ -199,7 +201,7 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// Whether threads share a dimension of a product or a nest.
+/// Returns whether a dimension of a product or a nest is parallel.
 fn is_shared(g: &Graph, op: OpId) -> bool {
     let contract = g.view::<Contract>(op);
     let nest = g.view::<NestOp>(op);
@@ -207,7 +209,7 @@ fn is_shared(g: &Graph, op: OpId) -> bool {
         || nest.is_some_and(|nest| nest.shared(g).is_some())
 }
 
-/// The least common multiple of two numbers above 0.
+/// Returns the least common multiple of two positive numbers.
 fn lcm(a: u32, b: u32) -> usize {
     let (a, b) = (a as usize, b as usize);
     let (mut x, mut y) = (a, b);
@@ -247,7 +249,7 @@ impl Chain {
         });
     }
 
-    /// Appends some rows, with what stands between the products in memory at `between`.
+    /// Appends the computation of some rows. The intermediate rows are in memory at `between`.
     fn rows(
         &self,
         b: &mut Builder,
@@ -260,7 +262,7 @@ impl Chain {
         let length = b.index(self.rows.inner as i64);
         let before = b.index_op(IndexOp::Mul, rows.0, length);
         let before = b.index_op(IndexOp::Sub, none, before);
-        // Products count rows from the first one of all.
+        // Products index rows from the first row of the matrix, so the pointer to the intermediate rows is moved back.
         let moved = b.address(Addr::element(between, before, element));
         let score = first.len() - 1;
         (first[score], second[0]) = (moved, moved);

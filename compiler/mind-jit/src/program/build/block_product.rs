@@ -1,4 +1,4 @@
-//! Products of integers by blocks of quantised numbers.
+//! Integer products with block-quantised matrices.
 
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
@@ -30,7 +30,7 @@ pub(super) fn append(b: &mut Builder, p: &product::BlockProduct, params: &Params
 }
 
 impl ProgramBuilder<'_> {
-    /// A product by packed blocks: threads share the columns.
+    /// Builds a product with packed blocks. Its columns are parallel.
     pub(super) fn block_product(&mut self, op: BlockProduct) -> Result<(), ProgramError> {
         let g = self.g;
         let result = op.result(g);

@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
@@ -12,7 +12,7 @@ use crate::lower::product::Region;
 use crate::program::error::ProgramError;
 use mind_vir::ir::Builder;
 
-/// A product, and which of its dimensions threads share.
+/// A product and its parallel dimensions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Contraction {
     stacked: Stacked,
@@ -29,12 +29,12 @@ impl Contraction {
     }
 }
 
-/// The fewest columns of a product in matrix registers that a thread takes, a multiple of the width of panels: threads that share
-/// rows take 0.6 to 0.7 of the time of threads that share columns.
+/// The minimal number of columns of a thread in products on AMX tiles, a multiple of the panel width. Sharing rows
+/// takes 0.6 to 0.7 of the time of sharing columns.
 const AMX_COLUMNS: usize = 256;
 
 impl ProgramBuilder<'_> {
-    /// A product: the grid has what threads share of the stack, the rows and the columns.
+    /// Builds a product. The axes of its grid are the parallel dimensions among batch, rows and columns.
     pub(super) fn contract(&mut self, op: Contract) -> Result<(), ProgramError> {
         let g = self.g;
         let stacked = self.stacked(op)?;

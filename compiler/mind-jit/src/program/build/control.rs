@@ -1,4 +1,4 @@
-//! Control flow: each region is a program of its own.
+//! Control flow: each region is compiled to a program of its own.
 
 use mind_core::ops::control::{self, If, Scan, While};
 use mind_core::region::outline;
@@ -12,7 +12,7 @@ use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
 impl ProgramBuilder<'_> {
-    /// A step that runs the regions of `inner`, which `op` holds.
+    /// Builds a step that runs the regions of the control-flow op `inner` in the body of `op`.
     pub(super) fn control(&mut self, op: Evaluate, inner: OpId) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
         self.check_dense(id, op.inputs(g))?;
@@ -26,7 +26,8 @@ impl ProgramBuilder<'_> {
             let base = self.layout.buffer(g, value).base;
             matches!(base, Base::Constants | Base::Param(_) | Base::Bound)
         };
-        // What regions get: `skipped` operands are for the step alone, and weights stand behind the first `moving`.
+        // Operands of the regions: the step itself reads the first `skipped` operands, and weights follow the first
+        // `moving`.
         let (skipped, moving, flow) = if g.is::<If>(inner) {
             let others = operands[1..].iter().filter(|&&value| !stays(value));
             (1, others.count(), Flow::If)
@@ -69,11 +70,11 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// The slices of a scan.
+    /// Returns the slices of a scan.
     ///
     /// # Errors
     ///
-    /// Slices that do not stand one behind the other.
+    /// The slices are not contiguous.
     fn flow(&self, scan: Scan) -> Result<Flow, ProgramError> {
         let g = self.g;
         let axes = [scan.input_axes(g), scan.output_axes(g)];

@@ -1,4 +1,4 @@
-//! Reductions of the elements up to each place.
+//! Cumulative reductions.
 
 use mind_ir::opdef::Op;
 use mind_loops::extents::known;
@@ -12,7 +12,7 @@ use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 
 impl ProgramBuilder<'_> {
-    /// A kernel whose tasks are stacks of lines.
+    /// Builds a kernel whose tasks are stacks of lines.
     pub(super) fn cumulative(&mut self, op: Cumulative) -> Result<(), ProgramError> {
         let g = self.g;
         let (input, axis) = (op.input(g), op.axis(g) as usize);

@@ -1,4 +1,4 @@
-//! What is made of a sum of products while it is in its register.
+//! Epilogues of products, applied to sums in registers.
 
 use mind_ir::types::DType;
 
@@ -9,7 +9,7 @@ use crate::lower::{
 };
 use mind_vir::ir::{Addr, Builder, IndexOp, Op, Value};
 
-/// How an operand or a result of the epilogue lies: strides in elements.
+/// Layout of an operand or a result of the epilogue: strides in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Extra {
     pub(super) dtype: DType,
@@ -17,7 +17,8 @@ pub(super) struct Extra {
     pub(super) column: i64,
 }
 
-/// A body after the product: the first two nodes are its sides, of which the first stands for the product.
+/// The element-wise function after a product, for example a bias and an activation. The first two nodes are the
+/// operands of the product, and the first one has the value of the product.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Epilogue {
     pub(super) dtype: DType,
@@ -27,7 +28,7 @@ pub(super) struct Epilogue {
 }
 
 impl Epilogue {
-    /// The elements from one row of the only result to the next, if it is the sums as they are.
+    /// Returns the row stride of the only result, if the epilogue stores the sums unchanged.
     pub(super) fn keeps_sums(&self) -> Option<usize> {
         let &[(0, result)] = &self.outputs[..] else {
             return None;
@@ -38,8 +39,8 @@ impl Epilogue {
         (keeps && is_dense).then_some(result.row as usize)
     }
 
-    /// Appends the body for the elements at `coord`, whose sums are `sum`; `pointers` are those of the extra
-    /// operands and of the results.
+    /// Appends the epilogue for the elements at `coord` with the sums `sum`. `pointers` are those of the extra operands
+    /// and of the results.
     pub(super) fn finish(&self, b: &mut Builder, pointers: &[Value], coord: TileCoord, sum: Value) {
         let rounded = round(b, self.dtype, sum);
         let mut values: Vec<Option<Value>> = vec![None; self.nodes.len()];
@@ -98,13 +99,13 @@ impl Extra {
         }
     }
 
-    /// Stores a row of results, which is always dense.
+    /// Stores a row of results, which is always contiguous.
     fn store(&self, b: &mut Builder, base: Value, coord: TileCoord, value: Value) {
         let addr = self.addr(b, base, coord);
         store(b, self.dtype, value, addr, coord.column.count);
     }
 
-    /// Where the first element of `coord` is.
+    /// Returns the address of the first element of `coord`.
     fn addr(&self, b: &mut Builder, base: Value, coord: TileCoord) -> Addr {
         let lane = storage_lane(self.dtype);
         if self.column == 1 && self.row > 0 {

@@ -1,7 +1,7 @@
 //! Conversions of weights that are folded into the products that read them.
 //!
-//! A narrow float is the same number in a wider format, so panels of a widened weight can hold its elements as
-//! they are stored: products widen them in registers, and memory is read at the narrow width.
+//! Widening a narrow float is exact, for example from `f16` to `f32`, so panels of a widened weight can store its
+//! elements in the narrow format: products widen them in registers, and less memory is read.
 
 use mind_core::ops::convert::Cast;
 use mind_core::ops::input::Input;
@@ -16,25 +16,25 @@ use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 
-/// The results of nests that do nothing but widen a weight for panels, and the weight of each.
+/// Nests that only widen a weight for packing: their results, each with the narrow weight.
 ///
-/// Such a nest is not run.
+/// These nests are not executed.
 #[derive(Debug, Default)]
 pub(in crate::program) struct FoldedConverts(FxHashMap<ValueId, ValueId>);
 
 impl FoldedConverts {
-    /// Those of a module at loops level.
+    /// Finds the folded conversions of a module at loops level.
     pub(in crate::program) fn of(g: &Graph) -> FoldedConverts {
         let nests = g.ops(g.body()).filter_map(|op| g.view::<Nest>(op));
         FoldedConverts(nests.filter_map(|nest| folded(g, nest)).collect())
     }
 
-    /// The weight whose elements stand for those of `value`, or of what it is a view of.
+    /// Returns the narrow weight of `value`, or of the value that it is a view of.
     pub(in crate::program) fn source(&self, g: &Graph, value: ValueId) -> Option<ValueId> {
         self.0.get(&buffer(g, value)).copied()
     }
 
-    /// Whether `op` is such a nest.
+    /// Returns whether `op` is a folded nest.
     pub(in crate::program) fn absorbs(&self, g: &Graph, op: OpId) -> bool {
         g.is::<Nest>(op)
             && g.results(op)
@@ -43,8 +43,7 @@ impl FoldedConverts {
     }
 }
 
-/// The result of `nest` and the weight that it widens, where it does nothing else and panels alone are made of
-/// the result.
+/// Returns the result of `nest` and the weight that it widens, if it does nothing else and the result is only packed.
 fn folded(g: &Graph, nest: Nest) -> Option<(ValueId, ValueId)> {
     let (&[input], mut results) = (nest.inputs(g), g.results(nest.id()).into_iter()) else {
         return None;
@@ -75,7 +74,7 @@ fn folded(g: &Graph, nest: Nest) -> Option<(ValueId, ValueId)> {
     (converts && packed_alone(g, result)).then_some((result, weight))
 }
 
-/// Whether nothing but panels is made of `value` and views of it.
+/// Returns whether `value` and its views are only packed.
 fn packed_alone(g: &Graph, value: ValueId) -> bool {
     g.uses(value).all(|(op, _)| {
         let is_view = || g.is::<View>(op) && packed_alone(g, g.result(op));

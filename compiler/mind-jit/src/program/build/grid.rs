@@ -1,30 +1,30 @@
-//! The tasks that kernels are called for.
+//! Grids of tasks that kernels are called for.
 
 use smallvec::SmallVec;
 
 use mind_vir::ir::{Builder, LoopKind, Signature, Value};
 use mind_vir::program::Axis;
 
-/// The parameters of a kernel.
+/// Parameters of a kernel.
 #[derive(Debug)]
 pub(super) struct Params {
-    /// A pointer for each argument.
+    /// A pointer per argument.
     pub(super) pointers: Vec<Value>,
     /// The task.
     pub(super) task: Task,
 }
 
-/// What a task works on, by the axes of the grid.
+/// The part of the grid that a task computes.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// The index of each [`Axis::Each`].
+    /// Index of each [`Axis::Each`].
     pub(super) indices: Vec<Value>,
-    /// The range of each [`Axis::Range`].
+    /// Range of each [`Axis::Range`].
     pub(super) ranges: Vec<(Value, Value)>,
 }
 
 impl Task {
-    /// Declares the parameters of a number of indices, and of a number of ranges after them.
+    /// Declares the parameters of a number of indices, followed by a number of ranges.
     pub(super) fn new(signature: &mut Signature, (indices, ranges): (usize, usize)) -> Task {
         Task {
             indices: (0..indices).map(|_| signature.index()).collect(),
@@ -34,14 +34,14 @@ impl Task {
         }
     }
 
-    /// The range of the first axis that has one, all of `extent` if none has.
+    /// Returns the first range; if the task has none, the whole range of `extent`.
     pub(super) fn rows(&self, b: &mut Builder, extent: Option<usize>) -> (Value, Value) {
         let range = self.ranges.first().copied();
         range.unwrap_or_else(|| whole(b, extent.unwrap_or(1)))
     }
 }
 
-/// All of `extent` indices.
+/// Returns the whole range of `extent` indices.
 pub(super) fn whole(b: &mut Builder, extent: usize) -> (Value, Value) {
     (b.index(0), b.index(extent as i64))
 }
@@ -49,20 +49,21 @@ pub(super) fn whole(b: &mut Builder, extent: usize) -> (Value, Value) {
 /// Appends statements, given the indices of a stack and a range of each other dimension.
 pub(super) type Inside<'f> = dyn FnMut(&mut Builder, &[Value], &[(Value, Value)]) + 'f;
 
-/// Which dimensions of what a kernel writes threads share.
+/// The parallel dimensions of a kernel's result.
 ///
-/// A dimension is an [`Axis::Each`] of a stack, or an [`Axis::Range`]. Those that are not shared are loops of the
-/// kernel.
+/// A parallel dimension is an [`Axis::Each`] if it is part of the stack, else an [`Axis::Range`]. The other dimensions
+/// are loops of the kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shared {
-    /// The extents of the stack, and whether each is shared.
+    /// Extents of the stack, and whether each is parallel.
     pub(super) stack: Vec<(usize, bool)>,
-    /// The extents and grains of the dimensions that a kernel takes ranges of, and whether each is shared.
+    /// Extents and grains of the dimensions that a kernel takes ranges of, and whether each is parallel.
     pub(super) ranges: Vec<(usize, usize, bool)>,
 }
 
 impl Shared {
-    /// Of a stack and of dimensions with an axis, an extent and a grain each, those in `parallel` are shared.
+    /// Returns the dimensions of a stack and of `ranges`, which have an axis, an extent and a grain each. Those in
+    /// `parallel` are parallel.
     pub(super) fn new(
         stack: &[usize],
         ranges: &[(usize, usize, usize)],
@@ -81,7 +82,7 @@ impl Shared {
         }
     }
 
-    /// The grid of the shared dimensions.
+    /// Returns the grid of the parallel dimensions.
     pub(super) fn grid(&self) -> SmallVec<[Axis; 4]> {
         let stack = self.stack.iter().filter(|&&(_, is_shared)| is_shared);
         let ranges = self.ranges.iter().filter(|&&(.., is_shared)| is_shared);
@@ -90,7 +91,7 @@ impl Shared {
         stack.chain(ranges).collect()
     }
 
-    /// Appends `body` for each index of the stack that is the task's, given all indices and a range of each other
+    /// Appends `body` for each index of the stack that belongs to the task, given all indices and a range of each other
     /// dimension.
     pub(super) fn each(&self, b: &mut Builder, task: &Task, body: &mut Inside<'_>) {
         let mut given = task.ranges.iter().copied();
@@ -104,7 +105,7 @@ impl Shared {
         });
     }
 
-    /// Appends loops over the dimensions of the stack that `task` has no index of, and `body` inside.
+    /// Appends loops over the dimensions of the stack for which `task` has no index, with `body` inside.
     fn nested(
         &self,
         b: &mut Builder,
@@ -132,19 +133,19 @@ impl Shared {
     }
 }
 
-/// What a kernel does over its whole grid.
+/// The work of a kernel over its whole grid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    /// Elements, times the operations on each and the store of it.
+    /// Elements, times the operations per element plus one for its store.
     operations: u64,
     /// Multiply-adds of products.
     pub(super) products: u64,
-    /// Whether products are in matrix registers, of elements that hold four bytes.
+    /// Whether products run on AMX tiles, with elements of four bytes.
     in_matrices: bool,
 }
 
 impl Work {
-    /// `operations` on each of `elements`.
+    /// Returns the work of `operations` on each of `elements`.
     pub(super) fn new(elements: usize, operations: usize) -> Work {
         Work {
             operations: (elements as u64).saturating_mul(operations as u64 + 1),
@@ -153,13 +154,13 @@ impl Work {
         }
     }
 
-    /// As many multiply-adds of products besides.
+    /// Adds multiply-adds of products.
     pub(super) fn and_products(self, products: usize) -> Work {
         let products = products as u64;
         Work { products, ..self }
     }
 
-    /// The same with products in matrix registers, of elements that hold four bytes.
+    /// Moves the products to AMX tiles, with elements of four bytes.
     pub(super) fn in_matrices(self) -> Work {
         Work {
             in_matrices: true,
@@ -167,8 +168,8 @@ impl Work {
         }
     }
 
-    /// The time, in about nanoseconds of one thread, with vectors of `lanes` lanes of 32 bits: two vectors in a nanosecond, or
-    /// 256 elements in matrix registers.
+    /// Returns the estimated time in nanoseconds of one thread with vectors of `lanes` 32-bit lanes: two vectors per
+    /// nanosecond, or 256 elements on AMX tiles.
     pub(super) fn cost(&self, lanes: u32) -> u64 {
         let rate = 2 * u64::from(lanes);
         let of_products = if self.in_matrices { 256 } else { rate };

@@ -1,4 +1,4 @@
-//! Kernels by the data that they are generated from.
+//! Kernels, identified by the data that they are generated from.
 
 use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
@@ -20,25 +20,25 @@ use crate::program::assembly::{KernelSignature, make_all};
 use mind_vir::ir::{Builder, Function, Signature};
 use mind_vir::program::{Axis, Call, Region, Step};
 
-/// All that the code of a kernel depends on: equal specs are one kernel.
+/// All inputs of a kernel's code generation: equal specs share one kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::program) struct KernelSpec {
-    /// Lanes of its vectors.
+    /// Vector lanes.
     lanes: u32,
-    /// Bytes that each pointer parameter points to.
+    /// Size in bytes of the buffer of each pointer parameter.
     buffers: SmallVec<[usize; 6]>,
-    /// How many indices the task has, and how many ranges after them.
+    /// Number of indices of a task, and of ranges after them.
     task: (usize, usize),
     computation: Computation,
 }
 
-/// What a kernel computes.
+/// The computation of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Computation {
     Block(Box<(Chain, Shared)>),
     BlockProduct(BlockProduct),
     Contract(Box<Contraction>),
-    /// A part of what a join copies.
+    /// Copy of one input of a join.
     Copy(Nest),
     Cumulative(Lines),
     Nest(Shape),
@@ -49,7 +49,7 @@ pub(super) enum Computation {
 }
 
 impl Computation {
-    /// What the kernel is called in listings.
+    /// Returns the name of the kernel in listings, for example `contract`.
     fn name(&self) -> &'static str {
         match self {
             Computation::Block(_) => "block",
@@ -94,7 +94,7 @@ impl Computation {
 }
 
 impl KernelSpec {
-    /// The kernel in vector IR.
+    /// Returns the kernel in vector IR.
     fn function(&self) -> Function {
         let mut signature = Signature::new(self.computation.name(), self.lanes);
         let pointers = self.buffers.iter().map(|&bytes| signature.buffer(bytes));
@@ -108,23 +108,23 @@ impl KernelSpec {
     }
 }
 
-/// A call of a kernel that may still have to be built.
+/// A call of a kernel that may not have been built yet.
 #[derive(Debug)]
 pub(super) struct KernelCall {
-    /// The op that it is made for.
+    /// The op that is compiled.
     pub(super) op: OpId,
     pub(super) computation: Computation,
-    /// Lanes of the kernel's vectors.
+    /// Vector lanes of the kernel.
     pub(super) lanes: u32,
-    /// What its pointers point to: all that it may read and write there.
+    /// Region of each pointer argument: the kernel accesses only these bytes.
     pub(super) args: SmallVec<[Region; 6]>,
-    /// The tasks that it is called for: indices, then ranges.
+    /// The grid of tasks: indices, then ranges.
     pub(super) grid: SmallVec<[Axis; 4]>,
     pub(super) work: Work,
 }
 
 impl ProgramBuilder<'_> {
-    /// Adds a call of a kernel, which is new unless an equal one is there.
+    /// Adds a call of a kernel, which is created unless an equal one exists.
     pub(super) fn call(&mut self, call: KernelCall) {
         let def: &'static OpDef = self.g.def(call.op);
         let is_index = |axis: &&Axis| matches!(axis, Axis::Each(_));
@@ -141,7 +141,7 @@ impl ProgramBuilder<'_> {
         let step = Call {
             kernel,
             args: call.args,
-            // Known once the kernel is there in vector IR.
+            // Set once the kernel exists in vector IR.
             has_scratch: false,
             grid: call.grid,
             cost: call.work.cost(self.target.lanes(32)),
@@ -151,7 +151,7 @@ impl ProgramBuilder<'_> {
         self.push(call.op, Step::Call(step));
     }
 
-    /// Makes the vector IR of all kernels, unless it is not asked for.
+    /// Generates the vector IR of all kernels, unless their machine code is known.
     pub(super) fn make_functions(&mut self, makers: Makers<'_>) {
         let functions: Vec<Function> = match makers {
             Makers::Nobody(known) if known.len() == self.kernels.len() => {

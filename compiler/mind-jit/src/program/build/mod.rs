@@ -1,4 +1,4 @@
-//! From ops of the loops dialect to kernels and steps.
+//! Builds kernels and steps from ops of the loops dialect.
 
 mod algorithm;
 mod bitcast;
@@ -54,21 +54,21 @@ pub(super) use folded_converts::FoldedConverts;
 pub(super) use kernel::KernelSpec;
 pub(super) use quantised::Quantised;
 
-/// Where the elements of a value stand: strides in elements over its dimensions.
+/// Layout of a value in its buffer: strides in elements over its dimensions.
 ///
-/// A stride of 0 says that there is an element which every index means; a value without elements has none.
+/// All indices along a dimension with stride 0 refer to the same element. The layout of an empty value has no elements.
 #[derive(Clone, Debug)]
 pub(super) struct Strided {
-    /// The buffer that they stand in.
+    /// The buffer.
     pub(super) buffer: Region,
     pub(super) extents: Vec<usize>,
     pub(super) strides: Vec<i64>,
-    /// The first element.
+    /// Offset of the first element.
     pub(super) offset: i64,
 }
 
 impl Strided {
-    /// Elements from the start of the buffer to the end of the last one.
+    /// Returns the number of elements from the start of the buffer to the end of the last element.
     fn reach(&self) -> usize {
         if self.extents.contains(&0) {
             return 0;
@@ -78,7 +78,7 @@ impl Strided {
         usize::try_from(self.offset + steps.sum::<i64>() + 1).unwrap_or(0)
     }
 
-    /// Whether the elements stand row-major without gaps from the start of the buffer.
+    /// Returns whether the value is dense and row-major from the start of the buffer.
     fn is_dense(&self) -> bool {
         let dense = dense(&self.extents);
         let mut steps = self.extents.iter().zip(self.strides.iter().zip(&dense));
@@ -87,16 +87,16 @@ impl Strided {
     }
 }
 
-/// How a value that `loops.pack` makes lies.
+/// Layout of a result of `loops.pack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed {
     pub(super) rhs: Rhs,
-    /// Matrices, terms of a column, and columns.
+    /// Number of matrices, terms of a column, and columns.
     pub(super) sizes: [usize; 3],
 }
 
 impl Packed {
-    /// Bytes of all matrices.
+    /// Returns the bytes of all matrices.
     fn bytes(&self) -> usize {
         let [stack, k, n] = self.sizes;
         match self.rhs {
@@ -107,64 +107,64 @@ impl Packed {
     }
 }
 
-/// Bytes of memory that a program needs besides its inputs, weights, outputs and constants.
+/// Memory in bytes that a program needs besides inputs, weights, outputs and constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
-    /// What is made once, when weights are bound.
+    /// Bound memory, which is computed once per set of weights.
     pub(super) bound: u64,
-    /// The results of one run.
+    /// Workspace of one run.
     pub(super) workspace: u64,
-    /// The scratch memory of a thread.
+    /// Scratch memory of a thread.
     pub(super) scratch: usize,
 }
 
-/// The kernels and steps of a module.
+/// Builder of the kernels and steps of a module.
 pub(super) struct ProgramBuilder<'g> {
     pub(super) g: &'g Graph,
     pub(super) target: &'g TargetInfo,
     pub(super) layout: Layout,
-    /// The kernels, each with the op that it is made for first.
+    /// The kernels, each with the op that first needed it.
     pub(super) kernels: IndexMap<KernelSpec, &'static str, FxBuildHasher>,
     /// The kernels in vector IR, once all are known.
     pub(super) functions: Vec<(Function, &'static str)>,
-    /// What callers know of each kernel.
+    /// Interface of each kernel.
     pub(super) signatures: Vec<KernelSignature>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
-    /// What each of `steps` was made of.
+    /// The ops that each of `steps` was built from.
     pub(super) origins: Vec<Origin>,
-    /// What the steps call that is no kernel.
+    /// Routines that the steps call for ops without a kernel.
     pub(super) routines: Vec<Routine>,
-    /// The regions of control flow, as modules of their own.
+    /// Control-flow regions, as separate modules.
     pub(super) regions: Vec<Graph>,
-    /// How the panels of weights are chosen.
+    /// How the panel widths of weights are chosen.
     pub(super) choice: PanelChoice,
-    /// Weights whose panels are made of them as they are stored.
+    /// Weights that are packed in their narrow format.
     folded: FoldedConverts,
-    /// Weights that are bound as they are stored.
+    /// Weights that are bound in their quantised format.
     quantised: Quantised,
-    /// How the values that `loops.pack` makes lie.
+    /// Layouts of the results of `loops.pack`.
     panels: FxHashMap<ValueId, Packed>,
-    /// The block whose kernels are built.
+    /// The block whose kernels are being built.
     owner: Option<OpId>,
 }
 
-/// Who makes the vector IR of kernels.
+/// Where the vector IR of kernels is generated.
 #[derive(Clone, Copy)]
 pub(super) enum Makers<'p> {
-    /// The caller.
+    /// On the calling thread.
     Caller,
-    /// The threads of a pool.
+    /// On the threads of a pool.
     Pool(&'p Pool),
-    /// Nobody: machine code of as many kernels is there, whose signatures these are.
+    /// Nowhere, because machine code of the kernels exists. These are their signatures.
     Nobody(&'p [KernelSignature]),
 }
 
-/// Builds the kernels and steps of a verified module. `weights` says how long these stay.
+/// Builds the kernels and steps of a verified module. `weights` is the lifetime of weights.
 ///
 /// # Errors
 ///
-/// An op without a kernel.
+/// An op has no kernel.
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
@@ -210,7 +210,7 @@ pub(super) fn build<'g>(
 }
 
 impl ProgramBuilder<'_> {
-    /// Copies outputs that yield the same value as an earlier one from that.
+    /// Appends copies for outputs that yield the same value as an earlier output.
     fn repeat_outputs(&mut self) {
         for (first, outputs) in std::mem::take(&mut self.layout.repeats) {
             let bytes = self.layout.outputs[first as usize].bytes();
@@ -233,7 +233,7 @@ impl ProgramBuilder<'_> {
             self.panels.contains_key(&buffer(g, value)) && !reads_panels
         };
         if g.operands(op).iter().enumerate().any(misread) {
-            return self.refuse(op, "panels are read by products alone");
+            return self.refuse(op, "only products can read panels");
         }
         if writes_nothing(g, op) {
             return Ok(());
@@ -263,7 +263,7 @@ impl ProgramBuilder<'_> {
         } else if let Some(evaluate) = g.view::<Evaluate>(op) {
             self.evaluate(evaluate)
         } else {
-            let reason = "it is no op of the loops dialect".to_owned();
+            let reason = "not an op of the loops dialect".to_owned();
             Err(ProgramError::Op {
                 op: g.def(op).name,
                 reason,
@@ -271,7 +271,7 @@ impl ProgramBuilder<'_> {
         }
     }
 
-    /// Where the elements of `value` stand.
+    /// Returns the layout of `value`.
     pub(super) fn strided(&self, value: ValueId) -> Strided {
         let (g, extents) = (self.g, known(self.g, value));
         let buffer = self.layout.buffer(g, value);
@@ -298,11 +298,11 @@ impl ProgramBuilder<'_> {
         }
     }
 
-    /// Checks that values stand row-major from the start of their buffers, as `op` reads them.
+    /// Checks that the values that `op` reads are dense and row-major from the start of their buffers.
     ///
     /// # Errors
     ///
-    /// One that does not.
+    /// A value has another layout.
     pub(super) fn check_dense(&self, op: OpId, values: &[ValueId]) -> Result<(), ProgramError> {
         if values.iter().all(|&value| self.strided(value).is_dense()) {
             return Ok(());
@@ -310,11 +310,11 @@ impl ProgramBuilder<'_> {
         self.refuse(op, "an operand is a view that is not dense")
     }
 
-    /// What `op` reads or writes of `value`: its elements, or all of its panels.
+    /// Returns the part of the buffer of `value` that `op` accesses: its elements, or all of its panels.
     ///
     /// # Errors
     ///
-    /// The buffer is smaller.
+    /// The buffer is smaller than that.
     pub(super) fn region(&self, op: OpId, value: ValueId) -> Result<Region, ProgramError> {
         let strided = self.strided(value);
         let bytes = match self.panels.get(&buffer(self.g, value)) {
@@ -324,11 +324,11 @@ impl ProgramBuilder<'_> {
         self.part(op, strided.buffer, bytes)
     }
 
-    /// The regions of `values`, in order.
+    /// Returns the regions of `values`, in order.
     ///
     /// # Errors
     ///
-    /// As for [`region`](ProgramBuilder::region).
+    /// Those of [`region`](ProgramBuilder::region).
     pub(super) fn regions<A: FromIterator<Region>>(
         &self,
         op: OpId,
@@ -338,11 +338,11 @@ impl ProgramBuilder<'_> {
         regions.collect()
     }
 
-    /// The first `bytes` bytes of `whole`.
+    /// Returns the first `bytes` bytes of `whole`.
     ///
     /// # Errors
     ///
-    /// There are fewer.
+    /// `whole` is smaller than that.
     pub(super) fn part(
         &self,
         op: OpId,
@@ -359,7 +359,7 @@ impl ProgramBuilder<'_> {
         )))
     }
 
-    /// The memory that the steps need.
+    /// Returns the memory that the steps need.
     pub(super) fn needs(&self) -> Needs {
         let end = |base: Base| {
             let steps = self.bind_steps.iter().chain(&self.steps);
@@ -394,7 +394,8 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// Whether an op has nothing to write. A gather, or what has no kernel, may fail all the same, and what reads packed panels asks how they lie.
+/// Returns whether an op can be skipped because its results are empty. Gathers and evaluated ops are not skipped,
+/// because they may fail; packs are not, because their readers need the layout of the panels.
 fn writes_nothing(g: &Graph, op: OpId) -> bool {
     let is_empty = |value: ValueId| known(g, value).contains(&0);
     let may_fail = g.is::<Gather>(op) || g.is::<Evaluate>(op);

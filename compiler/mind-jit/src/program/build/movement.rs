@@ -1,4 +1,4 @@
-//! Elements moved from place to place.
+//! Data movement: gathers and joins, and ops without a kernel.
 
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
@@ -16,7 +16,7 @@ use crate::program::routine::Routine;
 use mind_vir::program::{self, Axis, IndexType, Region, Step};
 
 impl ProgramBuilder<'_> {
-    /// A gather, done by the executor, which checks the indices.
+    /// Builds a gather, which the executor runs and whose indices it checks.
     pub(super) fn gather(&mut self, op: Gather) -> Result<(), ProgramError> {
         let g = self.g;
         let (data, indices) = (op.data(g), op.indices(g));
@@ -39,7 +39,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// Control flow, or a call of what has no kernel.
+    /// Builds control flow, or a call of an op without a kernel.
     pub(super) fn evaluate(&mut self, op: Evaluate) -> Result<(), ProgramError> {
         let g = self.g;
         if let Some(inner) = op.control(g) {
@@ -59,7 +59,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// A copy for each input into its part of the result.
+    /// Builds a copy of each input to its slice of the result.
     pub(super) fn join(&mut self, op: Join) -> Result<(), ProgramError> {
         let g = self.g;
         let axis = op.axis(g) as usize;

@@ -1,4 +1,4 @@
-//! Nests.
+//! Loop nests.
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
@@ -21,12 +21,12 @@ use mind_vir::ir::Builder;
 use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
-/// The loops of a nest.
+/// The loop structure of a nest.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Shape {
-    /// Its last dimension, or the reduced one, inside.
+    /// The innermost loop is over the last dimension, or over the reduced one.
     Rows(Nest),
-    /// The reduced dimension is the last but one; vectors lie along the last.
+    /// The reduced dimension is the last but one, and vectors are along the last.
     Columns(Columns),
 }
 
@@ -78,7 +78,7 @@ impl Shape {
 }
 
 impl ProgramBuilder<'_> {
-    /// A nest: the grid has the ranges of the dimension that threads share.
+    /// Builds a nest. Its grid has the range of the parallel dimension.
     pub(super) fn nest(&mut self, op: NestOp) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
         let dims: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();
@@ -187,11 +187,11 @@ impl ProgramBuilder<'_> {
 }
 
 /// Why a nest is not unrolled.
-pub(super) const NOTHING_TO_UNROLL: &str = "`unroll` is for loops that reduce nothing, of which there is none; \
-    a loop that reduces has 64 partial results";
+pub(super) const NOTHING_TO_UNROLL: &str = "`unroll` requires a loop without a reduction, because a reduction \
+    always has 64 partial results";
 
-/// Makes the dimension that threads share the outermost one; the indices of it that a task has at least, or `None` if
-/// no dimension is shared.
+/// Makes the parallel dimension the outermost one. Returns the minimal number of its indices per task, or `None` if no
+/// dimension is parallel.
 fn share(g: &Graph, op: NestOp, shape: &mut Shape) -> Option<usize> {
     let shared = op.shared(g)?;
     let tile = op.tile(g).get(shared).map(|&extent| extent as usize);
@@ -210,7 +210,7 @@ fn share(g: &Graph, op: NestOp, shape: &mut Shape) -> Option<usize> {
     Some(tile.unwrap_or(1).max(1))
 }
 
-/// The strides of an operand over the outer dimensions, the reduced one and the last.
+/// Returns the strides of an operand over the outer dimensions, the reduced one and the last.
 fn column_access(strided: &Strided, dtype: DType, rank: usize) -> StridedAccess {
     let mut outer = strided.strides.clone();
     let inner = outer.pop().unwrap_or(0);
@@ -225,7 +225,7 @@ fn column_access(strided: &Strided, dtype: DType, rank: usize) -> StridedAccess 
     }
 }
 
-/// The time that a node takes, in additions.
+/// Returns the estimated time of a node, in additions.
 pub(super) fn weight(node: &Node) -> usize {
     match node {
         Node::Input(_) | Node::Constant { .. } => 0,
@@ -235,8 +235,8 @@ pub(super) fn weight(node: &Node) -> usize {
     }
 }
 
-/// The strides of an operand over the outer dimensions and the inner one. One that has fewer dimensions than
-/// the nest lacks the inner one.
+/// Returns the strides of an operand over the outer dimensions and the inner one. An operand of lower rank than the
+/// nest does not have the inner one.
 fn access(strided: &Strided, dtype: DType, rank: usize, inner: Option<usize>) -> StridedAccess {
     let mut outer = strided.strides.clone();
     let lacks = strided.strides.len() < rank;
@@ -252,7 +252,7 @@ fn access(strided: &Strided, dtype: DType, rank: usize, inner: Option<usize>) ->
     }
 }
 
-/// Cuts a flat nest into rows of `tile` positions.
+/// Splits the positions of a flat nest into rows of `tile`.
 fn cut(nest: &mut Nest, tile: usize) {
     let total = nest.inner;
     let tile = tile.min(total.max(1));
@@ -265,7 +265,7 @@ fn cut(nest: &mut Nest, tile: usize) {
     }
 }
 
-/// Cuts the columns of a matrix into groups of `tile`, which divides them.
+/// Splits the columns of a matrix into groups of `tile`, which must divide their number.
 fn cut_columns(columns: &mut Columns, tile: usize) {
     columns.outer = vec![columns.inner / tile];
     columns.inner = tile;
@@ -275,7 +275,7 @@ fn cut_columns(columns: &mut Columns, tile: usize) {
     }
 }
 
-/// Appends the rows of a nest that are the task's.
+/// Appends the rows of a nest that belong to the task.
 pub(super) fn append_nest(b: &mut Builder, whole: &Nest, params: &Params) {
     let (inputs, outputs) = params.pointers.split_at(whole.inputs.len());
     let rows = params.task.rows(b, whole.outer.first().copied());

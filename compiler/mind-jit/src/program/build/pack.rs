@@ -1,4 +1,4 @@
-//! Right sides of products in panels.
+//! Packing of the right-hand sides of products into panels.
 
 use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
@@ -21,13 +21,13 @@ use crate::program::panels::PanelChoice;
 use mind_vir::ir::Builder;
 use mind_vir::program::Axis;
 
-/// The packing of each matrix of a stack.
+/// Packing of each matrix of a batch.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct StackedPacking {
     packing: Packing,
-    /// Strides in elements over the stack, of what is read and of what is written.
+    /// Batch strides in elements, of the source and of the destination.
     stacks: [Vec<i64>; 2],
-    /// The first element that is read.
+    /// Offset of the first source element.
     offset: i64,
 }
 
@@ -42,7 +42,7 @@ impl StackedPacking {
 }
 
 impl ProgramBuilder<'_> {
-    /// Panels of the right sides of products; the first one that reads them says how wide.
+    /// Packs the right-hand side of products. The first product that reads the panels determines their width.
     pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
         let g = self.g;
         if let Some(matrix) = self.quantised.packed(g, op) {
@@ -58,7 +58,7 @@ impl ProgramBuilder<'_> {
         let batch = op.batch(g) as usize;
         let (terms, n) = from.extents[batch..].split_at(from.extents.len() - batch - 1);
         let (k, n) = (terms.iter().product::<usize>(), n[0]);
-        // Nothing is read of an empty operand, whatever its strides.
+        // An empty operand is not read, so its strides do not matter.
         let k_stride = if from.extents.contains(&0) {
             Some(1)
         } else {
@@ -94,7 +94,7 @@ impl ProgramBuilder<'_> {
         };
         let stack: usize = from.extents[..batch].iter().product();
         let room = bytes(g, result) as usize / stack.max(1);
-        // Tiles that are asked for are a whole number of panels.
+        // A requested tile width must be a whole number of panels.
         let fits = |panels: &Panels| {
             let is_whole =
                 asked.is_none_or(|vectors| (vectors * lanes).is_multiple_of(panels.width));
@@ -141,7 +141,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// The vectors of a tile that the first product which reads packed panels asks for.
+    /// Returns the tile width in vectors that the first reader of packed panels requests.
     fn asked_vectors(&self, packed: ValueId) -> Option<usize> {
         let g = self.g;
         let mut readers = g.uses(packed);
@@ -160,7 +160,8 @@ impl ProgramBuilder<'_> {
         })
     }
 
-    /// The rows of the first product that reads packed panels, and the integers that its elements hold.
+    /// Returns the number of rows of the first product that reads packed panels, and the integers that its elements
+    /// consist of.
     fn reader(&self, packed: ValueId) -> (usize, Parts) {
         let g = self.g;
         let rows = |op: OpId| {
@@ -174,14 +175,14 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// Vectors in a row of panels that products of any number of rows read: tiles of many rows hold as many, and
-/// one row reads several panels at a time.
+/// Vectors in a panel row that suits products of any number of rows: tiles of many rows have this width, and products
+/// of a single row read several panels at a time.
 pub(super) const SHARED_VECTORS: usize = 2;
 
-/// The most vectors of a tile that panels are made for; no registers hold more.
+/// The maximal tile width in vectors for which panels are made; no register file holds more.
 const MAX_VECTORS: usize = 64;
 
-/// The panels, or the widest narrower ones that fit: whole vectors of `lanes` lanes.
+/// Returns the panels, or the widest narrower ones that fit, in whole vectors of `lanes` lanes.
 fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Panels {
     let widths = (1..=panels.width / lanes)
         .rev()
@@ -193,7 +194,7 @@ fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Pan
     })
 }
 
-/// The stride of several dimensions as one; `None` if they do not continue each other.
+/// Returns the common stride of several dimensions; `None` if they cannot be collapsed to one.
 fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
     let mut dims = extents
         .iter()

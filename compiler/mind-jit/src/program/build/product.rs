@@ -1,4 +1,4 @@
-//! Products with what is around them: the stack of matrices and the epilogue.
+//! Batched products with an epilogue.
 
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
@@ -10,31 +10,32 @@ use super::epilogue::{Epilogue, Extra};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::is_long;
 use crate::lower::product::{
-    Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, Sums, product, product_in_place,
+    Lhs, Operands, Panels, Product, Region, Rhs, Schedule, ScheduleRequest, Sums, product,
+    product_in_place,
 };
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Addr, Builder, IndexOp, Value};
 
-/// A product with its stack and epilogue, all that its kernel depends on.
+/// A product with its batch and epilogue, which determine its kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Stacked {
     pub(super) product: Product,
     pub(super) epilogue: Epilogue,
-    /// Strides in elements of the operands and results over the dimensions of the stack.
+    /// Batch strides of the operands and results, in elements.
     stack: Vec<Vec<i64>>,
-    /// The first elements of the operands and results.
+    /// Offsets of the first elements of the operands and results.
     offsets: Vec<i64>,
     dtypes: Vec<DType>,
 }
 
 impl Stacked {
-    /// Lanes of a vector on `target`.
+    /// Returns the vector lanes on `target`.
     pub(super) fn lanes(&self, target: &mind_vir::target::TargetInfo) -> u32 {
         target.lanes(compute_lane(self.product.dtype).bits())
     }
 
-    /// The pointers of the operands and results, moved to the matrices that `task` names.
+    /// Returns the pointers of the operands and results, moved to the matrices with the batch indices `task`.
     pub(super) fn pointers(&self, b: &mut Builder, params: &[Value], task: &[Value]) -> Vec<Value> {
         let mut pointers = Vec::with_capacity(params.len());
         for (at, &pointer) in params.iter().enumerate() {
@@ -68,11 +69,11 @@ impl Stacked {
 }
 
 impl ProgramBuilder<'_> {
-    /// The product of an op.
+    /// Returns the product of an op.
     ///
     /// # Errors
     ///
-    /// Neither rows nor columns of the right side are dense.
+    /// Neither rows nor columns of the right-hand side are contiguous.
     pub(super) fn stacked(&self, op: Contract) -> Result<Stacked, ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
@@ -111,13 +112,13 @@ impl ProgramBuilder<'_> {
             k_stride: lhs.strides[batch + 1] as usize,
         };
         let in_matrices = Schedule::in_matrices(self.target, op.parts(g), (m, n, k), right);
-        let takes_matrices = asked == Asked::default()
+        let takes_matrices = asked == ScheduleRequest::default()
             && matches!(right, Rhs::Panels(_))
             && lies.is_in_rows_of_words(k);
         let schedule = match in_matrices.filter(|_| takes_matrices) {
             Some(schedule) => schedule,
             None => {
-                let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
+                let schedule = Schedule::with_request(self.target, dtype, (m, n, k), right, asked);
                 let schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
                 Schedule {
                     stages_output: is_long(&nodes),
@@ -162,11 +163,12 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// What the attributes of a product ask for: the rows and vectors of a tile, and the rows, columns and terms of a block.
-pub(super) fn asked(micro: &[i64], block: &[i64]) -> Asked {
+/// Returns the schedule that the attributes of a product request: rows and vectors of a tile, and rows, columns and
+/// terms of a cache block.
+pub(super) fn asked(micro: &[i64], block: &[i64]) -> ScheduleRequest {
     let of = |list: &[i64], at: usize| list.get(at).map_or(0, |&number| number as usize);
     let tile = |at: usize| u32::try_from(of(micro, at)).unwrap_or(u32::MAX);
-    Asked {
+    ScheduleRequest {
         rows: tile(0),
         vectors: tile(1),
         mc: of(block, 0),
@@ -175,7 +177,7 @@ pub(super) fn asked(micro: &[i64], block: &[i64]) -> Asked {
     }
 }
 
-/// How the right side of a product lies; `None` if neither its rows nor its columns are dense.
+/// Returns the layout of the right-hand side of a product; `None` if neither its rows nor its columns are contiguous.
 fn side(rhs: &Strided, packed: Option<Rhs>) -> Option<Rhs> {
     let rank = rhs.extents.len();
     let [k, n] = [rhs.extents[rank - 2], rhs.extents[rank - 1]];
@@ -193,7 +195,7 @@ fn side(rhs: &Strided, packed: Option<Rhs>) -> Option<Rhs> {
     })
 }
 
-/// The strides of an operand over the stack; of panels those of whole packed matrices.
+/// Returns the batch strides of an operand; for panels, those of whole packed matrices.
 fn stack_strides(
     strided: &Strided,
     batch: usize,
@@ -206,13 +208,13 @@ fn stack_strides(
     }
     match packed {
         Some(Rhs::Panels(panels)) => panel_stack(&strided.extents[..batch], panels, [k, n]),
-        // One matrix for the whole stack.
+        // The whole batch shares one matrix.
         Some(Rhs::Quantised(_)) => vec![0; batch],
         _ => strided.strides[..batch].to_vec(),
     }
 }
 
-/// The strides of a dense stack of packed matrices.
+/// Returns the strides of a dense batch of packed matrices.
 pub(super) fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2]) -> Vec<i64> {
     let mut stride = (panels.bytes(n, k) / panels.dtype.size()) as i64;
     let mut strides = vec![0; extents.len()];
@@ -223,7 +225,7 @@ pub(super) fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2])
     strides
 }
 
-/// `pointer` moved to the matrix of the stack that `task` names.
+/// Returns `pointer` moved to the matrix with the batch indices `task`.
 pub(super) fn moved(
     b: &mut Builder,
     pointer: Value,

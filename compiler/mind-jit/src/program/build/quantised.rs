@@ -1,4 +1,4 @@
-//! Weights that are given in blocks of quantised numbers.
+//! Block-quantised weights.
 
 use mind_core::ops::input::Input;
 use mind_ir::ValueId;
@@ -22,7 +22,7 @@ use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
-/// A matrix of quantised numbers, and the panels that are made of it.
+/// A quantised matrix and its panel layout.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::program) struct Matrix {
     n: usize,
@@ -30,19 +30,19 @@ pub(in crate::program) struct Matrix {
     panels: QuantPanels,
 }
 
-/// What panels of quantised numbers are made of.
+/// The quantised matrices of a module.
 #[derive(Debug, Default)]
 pub(in crate::program) struct Quantised {
-    /// Weights that are bound as they are stored. They are matrices of `f32` by their type, `[n, k]`, whose
-    /// transpositions are right sides of products and nothing else.
+    /// Weights that are bound in their quantised format. Their type is an `f32` matrix `[n, k]`, and their only uses
+    /// are transpositions that are packed as right-hand sides of products.
     weights: FxHashMap<ValueId, Matrix>,
-    /// Results of packs that products of integers read: their bytes are those of blocks by their type, too.
+    /// Packs that integer products read. Their type is also that of the blocks' bytes.
     packs: FxHashMap<ValueId, Matrix>,
 }
 
 impl Quantised {
-    /// Those of a module at loops level. Weights that are read in other ways are given as numbers, whatever their
-    /// format.
+    /// Finds the quantised matrices of a module at loops level. Weights with other uses are bound as `f32`, whatever
+    /// their format.
     pub(in crate::program) fn of(g: &Graph, target: &TargetInfo) -> Quantised {
         let inputs = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
         let weights = inputs.filter(|input| input.param(g)).filter_map(|input| {
@@ -62,7 +62,7 @@ impl Quantised {
         }
     }
 
-    /// Only those that are given as bytes of blocks.
+    /// Finds only those whose type is that of the blocks' bytes.
     pub(in crate::program) fn of_bytes(g: &Graph, target: &TargetInfo) -> Quantised {
         let products = g.ops(g.body()).filter_map(|op| g.view::<BlockProduct>(op));
         let packs = products.filter_map(|product| {
@@ -80,20 +80,20 @@ impl Quantised {
         }
     }
 
-    /// The format that a weight is bound in, if not as numbers.
+    /// Returns the quantised format of a weight; `None` if it is bound as numbers.
     pub(in crate::program) fn format(&self, weight: ValueId) -> Option<QuantFormat> {
         let matrix = self.weights.get(&weight)?;
         Some(matrix.panels.format)
     }
 
-    /// What panels a pack makes of quantised numbers, if of such.
+    /// Returns the quantised matrix that `pack` reads; `None` if it packs numbers.
     pub(in crate::program) fn packed(&self, g: &Graph, pack: Pack) -> Option<Matrix> {
         let own = self.packs.get(&pack.result(g));
         own.or_else(|| self.weights.get(&buffer(g, pack.input(g))))
             .copied()
     }
 
-    /// Bytes of the panels that a pack makes of quantised numbers, if of such.
+    /// Returns the bytes of the quantised panels of `pack`; `None` if it packs numbers.
     pub(in crate::program) fn packed_bytes(&self, g: &Graph, pack: Pack) -> Option<u64> {
         let Matrix { n, k, panels } = self.packed(g, pack)?;
         Some(panels.bytes(n, k) as u64)
@@ -109,7 +109,7 @@ impl Matrix {
     }
 }
 
-/// Whether panels of the transposed matrix, and nothing else, are made of `value` or of views of it.
+/// Returns whether `value` and its views are only packed as panels of the transposed matrix.
 fn is_right_side(g: &Graph, value: ValueId, [n, k]: [usize; 2]) -> bool {
     g.uses(value).all(|(op, _)| {
         if g.is::<View>(op) {
@@ -127,7 +127,7 @@ fn is_right_side(g: &Graph, value: ValueId, [n, k]: [usize; 2]) -> bool {
 }
 
 impl ProgramBuilder<'_> {
-    /// Panels of a weight that is given as it is stored.
+    /// Packs a weight that is bound in its quantised format.
     pub(super) fn pack_quantised(
         &mut self,
         op: Pack,

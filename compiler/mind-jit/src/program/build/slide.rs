@@ -1,4 +1,4 @@
-//! Sliding windows.
+//! Sliding windows (pooling).
 
 use mind_core::slide::SlideKind;
 use mind_ir::ValueId;
@@ -14,7 +14,7 @@ use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 
 impl ProgramBuilder<'_> {
-    /// Windows: the grid has ranges of the dimension that threads share.
+    /// Builds sliding windows. The grid has the range of the parallel dimension.
     pub(super) fn slide(&mut self, op: SlideOp) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
         let windows = op.windows(g).expect("verified attributes");

@@ -20,14 +20,14 @@ use crate::lower::product::{Conv, Operands, Rhs, Schedule, conv};
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Builder, Value};
 
-/// A convolution of a stack of images with its epilogue, and which dimensions threads share.
+/// A batched convolution with its epilogue and parallel dimensions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Convolution {
     conv: Conv,
     epilogue: Epilogue,
-    /// Elements from one image to the next, of each operand and result.
+    /// Elements from one image to the next, for each operand and result.
     images: Vec<i64>,
-    /// The first elements of these.
+    /// Offsets of the first elements.
     offsets: Vec<i64>,
     dtypes: Vec<DType>,
     shared: Shared,
@@ -40,7 +40,7 @@ impl Convolution {
         });
     }
 
-    /// Appends ranges of positions and of filters of the convolution of an image.
+    /// Appends ranges of the positions and filters of one image's convolution.
     fn image(
         &self,
         b: &mut Builder,
@@ -65,7 +65,7 @@ impl Convolution {
 }
 
 impl ProgramBuilder<'_> {
-    /// A convolution: the grid has what threads share of the images, the positions of the result and the filters.
+    /// Builds a convolution. The axes of its grid are the parallel dimensions among images, positions and filters.
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
@@ -96,11 +96,13 @@ impl ProgramBuilder<'_> {
             rhs,
             schedule: Schedule::choose(self.target, dtype, (1, 1, 1), rhs, false),
         }
-        .laid_down();
-        let schedule = whole.asked(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
+        .concatenated_lines();
+        let schedule =
+            whole.schedule_with(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
         whole.schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
         let (nodes, yielded) = node::read(g, op.body(g));
-        // Lines and the positions in one are counted as one; a line may have a single position, whose stride says nothing.
+        // Rows and columns of positions are collapsed. If a row has a single position, its stride is meaningless, so
+        // that of rows is used.
         let position = if output[2] == 1 { 1 } else { 2 };
         let extra = |at: usize| Extra {
             dtype: g.ty(values[at]).dtype,
@@ -147,7 +149,7 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// Lines of zeros above the image, and columns before it.
+/// Returns the padding above and to the left of the image.
 fn padding(
     g: &Graph,
     op: Window,

@@ -1,4 +1,4 @@
-//! Helpers of emitted C on the operands that are hardest for them.
+//! Helper functions of emitted C on difficult operands.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -49,8 +49,8 @@ fn case(function: Function, operands: &[(DType, Vec<u64>)], result: DType) -> Ca
     Case::new(function, [inputs])
 }
 
-/// Sign, exponent field and fraction of a format, drawn so that operands meet: few exponents, and fractions
-/// with long runs of equal bits.
+/// Returns a random sign, exponent field and fraction of a format. Few different exponents and fractions with long runs
+/// of equal bits are drawn, so that operands interact.
 fn float(random: &mut Random, exponent_bits: u32, fraction_bits: u32, near: u64) -> u64 {
     let most = (1u64 << exponent_bits) - 1;
     let exponent = match random.below(8) {
@@ -74,7 +74,7 @@ fn float(random: &mut Random, exponent_bits: u32, fraction_bits: u32, near: u64)
     sign << (exponent_bits + fraction_bits) | exponent << fraction_bits | fraction
 }
 
-/// Factors and addends whose exact sums lie near halves, cancel, overflow, or are subnormal.
+/// Returns factors and addends whose exact results are close to ties, cancel, overflow, or are subnormal.
 fn fma_operands(exponent_bits: u32, fraction_bits: u32, count: usize) -> [Vec<u64>; 3] {
     let mut random = Random::new(u64::from(fraction_bits));
     let bias = (1u64 << (exponent_bits - 1)) - 1;
@@ -158,7 +158,7 @@ fn products_and_sums_stay_two_roundings() {
 fn square_roots_are_correctly_rounded_with_and_without_the_instruction() {
     let mut random = Random::new(6);
     let root = |b: &mut Builder, xs: &[Value]| b.unary(UnaryOp::Sqrt, xs[0]);
-    // Squares, their neighbours, and anything.
+    // Squares, their neighbours, and random numbers.
     let mut f32s: Vec<u64> = (0..30_000)
         .map(|_| float(&mut random, 8, 23, 127))
         .collect();
@@ -254,7 +254,7 @@ fn every_f16_converts_and_so_do_the_numbers_around_and_between_them() {
             middle.wrapping_sub(1),
             middle.wrapping_add(1),
         ] {
-            // The payload of a NaN is no part of a result, and bits of an integer are.
+            // NaN payloads are not part of a float result, but the bits of an integer are.
             if !f32::from_bits(bits).is_nan() {
                 singles.push(u64::from(bits));
             }

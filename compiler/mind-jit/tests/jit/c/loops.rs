@@ -1,4 +1,4 @@
-//! Loops that carry every type of value from round to round, and stores that overlap loads.
+//! Loops that carry values of every type, and stores that overlap loads.
 
 use mind_ir::types::DType;
 use mind_vir::ir::{
@@ -16,7 +16,7 @@ fn numbers(count: usize) -> Input {
     Input::Elements(DType::F32, bytes.collect())
 }
 
-/// A function of two buffers and an extent, and calls of it.
+/// Returns a function of two buffers and an extent, with calls of it.
 fn case(name: &str, body: impl FnOnce(&mut Builder, [Value; 3])) -> Case {
     let mut signature = Signature::new(name, LANES as u32);
     let params = [signature.ptr(), signature.ptr(), signature.index()];
@@ -45,7 +45,7 @@ fn each(
     results
 }
 
-/// Vectors that change places, so that none may be overwritten before all are read.
+/// Vectors that swap places, so that none may be overwritten before all are read.
 fn swap() -> Case {
     case("swap", |b, [from, to, rounds]| {
         let inits = [load(b, from, 0), load(b, from, 4), load(b, from, 8)];
@@ -59,7 +59,7 @@ fn swap() -> Case {
     })
 }
 
-/// A vector that is needed after the operation that computes its next value, in other lanes and in a store.
+/// A vector that is still used after the operation that computes its next value, in other lanes and in a store.
 fn kept() -> Case {
     case("kept", |b, [from, to, rounds]| {
         let inits = [load(b, from, 0), load(b, from, 4)];
@@ -94,12 +94,12 @@ fn scalars() -> Case {
         let chosen = b.select(results[2], ones, zeros);
         let at = b.index_op(IndexOp::Min, results[1], one);
         b.store(chosen, Addr::element(to, at, Lane::F32), None);
-        // Fibonacci numbers of at most nine rounds are in the buffer.
+        // The buffer has Fibonacci numbers of at most nine rounds.
         b.store_first(x, Addr::element(to, results[0], Lane::F32));
     })
 }
 
-/// Pointers into one buffer, and pointers that are now in one and now in the other.
+/// Pointers into one buffer, and pointers that alternate between two buffers.
 fn pointers() -> Case {
     case("pointers", |b, [from, to, rounds]| {
         let back = b.address(Addr::at(to).plus(128));
@@ -118,7 +118,7 @@ fn pointers() -> Case {
     })
 }
 
-/// An inner loop that goes on with what the outer one carries.
+/// An inner loop that continues with the carried values of the outer one.
 fn nested() -> Case {
     case("nested", |b, [from, to, rounds]| {
         let inits = [load(b, from, 0), load(b, from, 4)];
@@ -138,7 +138,7 @@ fn nested() -> Case {
     })
 }
 
-/// Stores that later loads see, and stores that overlap each other and earlier loads.
+/// Stores that later loads read, and stores that overlap each other and earlier loads.
 fn overlapping() -> Case {
     case("overlapping", |b, [from, to, rounds]| {
         each(b, rounds, &[], |b, _, _| {
@@ -156,7 +156,7 @@ fn overlapping() -> Case {
     })
 }
 
-/// Steps that do not divide a range whose lower bound is not 0, and a range that is empty.
+/// Steps that do not divide a range with a nonzero lower bound, and an empty range.
 fn steps() -> Case {
     case("steps", |b, [from, to, rounds]| {
         let (three, x) = (b.index(3), load(b, from, 0));

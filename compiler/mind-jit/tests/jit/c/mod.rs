@@ -1,4 +1,4 @@
-//! Emitted C, compiled by whatever C compilers there are, against the interpreter of vector IR.
+//! Emitted C, compiled with the installed C compilers, against the interpreter of vector IR.
 
 mod hard;
 mod loops;
@@ -20,7 +20,7 @@ use mind_vir::guarded::Edge;
 
 use toolchain::{Library, OPTIONS, compilers};
 
-/// A function, and calls of it with what they leave.
+/// A function, with calls and their expected outcomes.
 struct Case {
     function: Function,
     calls: Vec<(Vec<Input>, Outcome)>,
@@ -64,7 +64,7 @@ fn check(name: &str, cases: &[Case], options: &[&[&str]]) {
 fn random_programs_give_the_same_bits_in_c_and_stay_in_their_buffers() {
     let cases = (0..12).map(|seed| {
         let recipe = Recipe::new(seed);
-        // A gather takes 16 lanes at most.
+        // Gathers have at most 16 lanes.
         let lanes = Random::new(seed).pick(&[1, 2, 4, 8, 8, 16]);
         let program = programs::program(recipe, lanes);
         let mut random = Random::new(seed);

@@ -1,4 +1,4 @@
-//! Whole modules: their text, what they refuse, and their results as programs under sanitizers.
+//! Whole modules: their text, their errors, and their results as programs under sanitizers.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -82,13 +82,13 @@ fn call(kernel: usize, args: &[Region], grid: &[Axis]) -> Step {
     })
 }
 
-/// Rows of four numbers from `x` on, in turn.
+/// Returns rows of four numbers, alternately from each start value.
 fn constants(first: [f32; 3]) -> Vec<u8> {
     let rows = first.iter().flat_map(|x| [*x, x + 1.0, x + 2.0, x + 3.0]);
     rows.flat_map(f32::to_le_bytes).collect()
 }
 
-/// `y = (x + c0) * c2` through the workspace, a row a task, and `q = n / d`.
+/// `y = (x + c0) * c2` through the workspace with a task per row, and `q = n / d`.
 fn steps() -> Vec<Step> {
     let rows = |kernel: usize, from: Region, table: u64, to: Region| {
         let table = region(Base::Constants, 16 * table, 16);

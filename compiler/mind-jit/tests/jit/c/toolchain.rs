@@ -1,4 +1,4 @@
-//! C compilers, and what they make.
+//! C compilers and their options.
 
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::harness::{Input, Outcome};
 use mind_ir::tensor::Buffer;
 use mind_vir::guarded::{Edge, Guarded};
 
-/// Options under which the same bits must come out.
+/// Options that must not change any bit of the results.
 pub const OPTIONS: &[&[&str]] = &[
     &["-O0"],
     &["-O2", "-std=c11"],
@@ -30,7 +30,8 @@ pub const OPTIONS: &[&[&str]] = &[
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// `cc`, which is there wherever Rust links, and other compilers if they are installed, with what sanitizers need.
+/// Returns `cc`, which every Rust installation needs for linking, and other installed compilers with support for
+/// sanitizers.
 pub fn compilers() -> &'static [&'static str] {
     static FOUND: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let found = ["cc", "clang"].into_iter().filter(|name| sanitizes(name));
@@ -43,7 +44,7 @@ pub fn compilers() -> &'static [&'static str] {
     &FOUND
 }
 
-/// Whether a compiler is there and makes programs with sanitizers.
+/// Returns whether a compiler is installed and supports sanitizers.
 fn sanitizes(compiler: &str) -> bool {
     let mut run = Command::new(compiler);
     run.args(["-fsanitize=address,undefined", "-x", "c", "-", "-o"]);
@@ -57,7 +58,7 @@ fn sanitizes(compiler: &str) -> bool {
     })
 }
 
-/// What tells the compiler that this machine lacks what code is for otherwise.
+/// Returns the define that emitted code needs on a machine without AVX2 and FMA.
 fn any_processor() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("fma") && std::is_x86_feature_detected!("avx2") {
@@ -66,15 +67,15 @@ fn any_processor() -> &'static [&'static str] {
     &["-DMIND_ANY_CPU"]
 }
 
-/// A path in the folder that cargo gives to integration tests.
+/// Returns a path in the folder that cargo provides for integration tests.
 pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Compiles `text`; panics with what the compiler said if it says anything.
+/// Compiles `text`. Panics with the compiler's output if there is any.
 pub fn compile(compiler: &str, text: &str, source: &Path, output: &Path, options: &[&str]) {
     std::fs::write(source, text).expect("a file in the folder for tests");
-    // Nothing may be left to a library of mathematics.
+    // Programs must not need a math library.
     let closed: &[&str] = if cfg!(target_os = "linux") {
         &["-Wl,-z,defs"]
     } else {
@@ -103,7 +104,7 @@ pub struct Library {
     entries: Vec<Entry>,
 }
 
-/// What each function is made callable as.
+/// The type of each function's entry point.
 type Entry = unsafe extern "C" fn(*const u64) -> u64;
 
 impl Library {
@@ -150,7 +151,7 @@ impl Library {
 
     fn open(path: &Path, functions: usize) -> Library {
         let file = CString::new(path.to_str().expect("a path in UTF-8")).expect("no zero in it");
-        // SAFETY: the library was written just now and has no constructors.
+        // SAFETY: the library was just built and has no constructors.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!handle.is_null(), "{} does not load", path.display());
         let entries = (0..functions).map(|number| {
@@ -158,14 +159,14 @@ impl Library {
             // SAFETY: the handle is open.
             let entry = unsafe { libc::dlsym(handle, symbol.as_ptr()) };
             assert!(!entry.is_null(), "run{number} is not in the library");
-            // SAFETY: the function was written with this type.
+            // SAFETY: the function was emitted with this type.
             unsafe { std::mem::transmute::<*mut libc::c_void, Entry>(entry) }
         });
         let entries = entries.collect();
         Library { handle, entries }
     }
 
-    /// Calls function `number` with the elements at `edge`.
+    /// Calls function `number` with its elements at `edge` of their pages.
     pub fn execute(&self, number: usize, inputs: &[Input], edge: Edge) -> Outcome {
         let mut buffers = Vec::new();
         let args: Vec<u64> = (inputs.iter())
@@ -177,7 +178,7 @@ impl Library {
                 Input::Index(index) => *index as u64,
             })
             .collect();
-        // SAFETY: the interpreter has found that the function stays inside its buffers.
+        // SAFETY: the interpreter has checked that the function stays inside its buffers.
         let status = unsafe { self.entries[number](args.as_ptr()) };
         let left = (buffers.iter()).map(|(dtype, bytes)| Buffer::from_bytes(*dtype, bytes.bytes()));
         (Status(status), left.collect())
@@ -186,7 +187,7 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // SAFETY: nothing of the library is used after this.
+        // SAFETY: the library is not used after this.
         unsafe { libc::dlclose(self.handle) };
     }
 }

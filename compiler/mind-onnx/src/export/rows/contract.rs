@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Exports matrix products.
 
 use mind_convert::Refusal;
 use mind_core::ops::block_matmul::BlockMatMul;
@@ -53,7 +53,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// An operand as a stack of matrices: batches, then the dimensions of `second` as one and those of `third` as one.
+/// Returns an operand as a stack of matrices: batch dimensions, then the dimensions of `second` merged, then those of
+/// `third` merged.
 fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize]; 3]) -> One {
     let order: Vec<i64> = [batch, second, third]
         .concat()
@@ -91,7 +92,7 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
             if has_zero || missing > 1 {
                 return Err(open());
             }
-            // 0 copies the extent of a batch.
+            // 0 copies the extent of a batch dimension.
             let batches = batch.iter().map(|_| 0);
             let list: Vec<i64> = batches
                 .chain([rows.unwrap_or(-1), columns.unwrap_or(-1)])

@@ -1,4 +1,5 @@
-//! Choices and loops. Regions are closed: the graphs read what comes from outside by its name.
+//! Exports conditionals and loops. Captures become direct references, because ONNX graphs can read outer values by
+//! name.
 
 use mind_core::ops::control::{If, Scan, While, block, yields};
 use mind_diag::Diagnostics;
@@ -21,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
 
 type Typed = Vec<(Val, Option<TypeProto>)>;
 
-/// What a region yields, with the types that the module says.
+/// Returns the values that a region yields, with their types in the module.
 fn typed(e: &Emit<'_>, op: OpId, region: usize, own: Vec<Val>) -> Typed {
     let values = yields(e.g, op, region).iter();
     own.into_iter()
@@ -30,7 +31,7 @@ fn typed(e: &Emit<'_>, op: OpId, region: usize, own: Vec<Val>) -> Typed {
         .collect()
 }
 
-/// Values for the inputs of a graph that are arguments of a region.
+/// Returns new graph inputs for arguments of a region.
 fn inputs(e: &mut Emit<'_>, arguments: impl Iterator<Item = ValueId>) -> Vec<(Val, TypeProto)> {
     arguments
         .map(|argument| {
@@ -61,7 +62,8 @@ fn choice(op: OpId, e: &mut Emit<'_>, found: &mut Diagnostics) -> Many {
     e.nodes(op::IF, &[Some(condition)], attrs, count)
 }
 
-/// The condition is computed before the first step, and after each one for the next.
+/// Exports `while` to `Loop`. The condition is inlined before the loop for the first step, and at the end of the body
+/// for the next one.
 fn repeated(op: OpId, e: &mut Emit<'_>, found: &mut Diagnostics) -> Many {
     let carried = While::from_id(op).carried(e.g) as usize;
     if carried == 0 {

@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Exports convolutions.
 
 use mind_convert::Refusal;
 use mind_core::ops::conv::Conv2d;
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The most products of integers of 16 bits whose sum is exact in `f64`.
+/// Maximum number of products of 16-bit integers whose sum is exact in `f64`.
 const EXACT_PRODUCTS: i64 = 1 << 20;
 
 fn attrs(convolve: &Convolve) -> Attrs {
@@ -100,7 +100,8 @@ fn attrs_of_2d(op: Conv2d, e: &Emit<'_>) -> Attrs {
     attrs
 }
 
-/// The permutations that put images in layout `nhwc` and their filters into `nchw`, and images back.
+/// Returns the permutations from layout `nhwc` to `nchw` of images and of filters, and the one from `nchw` back for
+/// images.
 fn permutations(rank: usize) -> [Vec<i64>; 3] {
     let rank = rank as i64;
     let image = [0, rank - 1].into_iter().chain(1..rank - 1);
@@ -129,12 +130,12 @@ fn convolved(
     e.transpose(own, &back)
 }
 
-/// A bound for the number of products in each sum.
+/// Returns an upper bound on the number of products in each sum.
 fn products(e: &Emit<'_>, filter: ValueId) -> Option<i64> {
     e.g.ty(filter).count()
 }
 
-/// The convolution in layout `nchw`.
+/// Returns the convolution in layout `nchw`.
 fn products_of(
     e: &mut Emit<'_>,
     operator: &'static Operator,
@@ -159,6 +160,7 @@ fn products_of(
         return Err(Refusal::form("the dtype of its operands", from, expected));
     }
     let operands = e.cast_all(&operands, from, DType::F64)?;
+    e.note_kernel(operator.name, DType::F64);
     let own = e.node(operator, &operands, attrs)?;
     let own = e.cast(own, DType::F64, DType::I64)?;
     e.cast(own, DType::I64, to)

@@ -1,4 +1,4 @@
-//! Functions at every position.
+//! Exports elementwise functions.
 
 use mind_convert::Refusal;
 use mind_ir::OpId;
@@ -10,19 +10,19 @@ use super::super::emit::{Emit, One};
 use super::super::functions::Function;
 use super::super::operator::{self as op, Operator};
 
-/// How a function is written, where `dtype` is that of its last operand.
+/// The export of a function; `dtype` is that of its last operand.
 enum Shape {
     /// An operator with a result of that dtype.
     Apply(&'static Operator),
-    /// An operator that says whether something holds.
+    /// An operator with a boolean result.
     Test(&'static Operator),
-    /// The operator of truth values, and that of integers.
+    /// The operator on booleans, and the one on integers.
     Bits(&'static Operator, &'static Operator),
-    /// A function that the model brings.
+    /// A model-local function.
     Call,
     /// Several nodes.
     Nodes(fn(&mut Emit<'_>, DType, &[Val]) -> One),
-    /// Not at all, for this reason.
+    /// Not exported, for this reason.
     Refused(&'static str),
 }
 
@@ -90,7 +90,7 @@ fn shape(function: ScalarFn) -> Shape {
     }
 }
 
-/// Writes an elementwise op.
+/// Exports an elementwise op.
 pub(in super::super) fn write(e: &mut Emit<'_>, op: OpId, function: ScalarFn) -> One {
     let operands = e.g.operands(op);
     let dtype = operands.last().map(|&last| e.dtype(last));
@@ -115,7 +115,7 @@ fn call(e: &mut Emit<'_>, function: ScalarFn, dtype: DType, inputs: &[Val]) -> O
 }
 
 impl Emit<'_> {
-    /// `on_true` where `condition` holds, else `on_false`.
+    /// Returns `on_true` where `condition` is true, and `on_false` elsewhere.
     pub fn choose(&mut self, dtype: DType, condition: Val, on_true: Val, on_false: Val) -> One {
         if dtype == DType::U64 && !op::WHERE.runs(dtype, self.opset) {
             return self.chosen_by_products(dtype, condition, on_true, on_false);
@@ -126,7 +126,7 @@ impl Emit<'_> {
         self.cast(own, carrier, dtype)
     }
 
-    /// The sum of both integers times 1 or 0, for a dtype that no `Where` runs with.
+    /// Selects by multiplying both integers with 1 or 0 and adding them, for a dtype without a kernel of `Where`.
     fn chosen_by_products(
         &mut self,
         dtype: DType,
@@ -155,7 +155,7 @@ fn relu(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     if dtype.class() == DTypeClass::Unsigned {
         return Ok(inputs[0]);
     }
-    // `Max` of NaN and 0 is NaN, so that floats without a kernel are widened instead.
+    // `Max` of NaN and 0 is NaN, so floats without a kernel are widened instead.
     if dtype.is_float() || op::RELU.runs(dtype, e.opset) {
         return e.apply(op::RELU, dtype, inputs, Vec::new());
     }
@@ -163,7 +163,7 @@ fn relu(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.apply(op::MAX, dtype, &[inputs[0], zero], Vec::new())
 }
 
-/// The ceiling below zero, else the floor.
+/// Truncates: the ceiling of negative numbers, and the floor of others.
 fn trunc(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     let zero = e.number(dtype, 0.0);
     let is_below = e.test(op::LESS, dtype, &[inputs[0], zero], Vec::new())?;
@@ -172,7 +172,7 @@ fn trunc(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.choose(dtype, is_below, ceil, floor)
 }
 
-/// `1 / sqrt(x)`, each rounded, and once more where `dtype` is computed in a wider one.
+/// Computes `1 / sqrt(x)` with a rounding after each step, and another one if `dtype` is computed in a wider dtype.
 fn rsqrt(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     let carrier = dtype.carrier();
     let wide = e.cast(inputs[0], dtype, carrier)?;
@@ -185,7 +185,8 @@ fn remainder(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.apply(op::MOD, dtype, inputs, vec![("fmod", true.into())])
 }
 
-/// Of floats, which ONNX takes for the other remainder alone: that, and the divisor more where the signs differ.
+/// Computes the floored modulo. For floats ONNX only has the truncated remainder, to which the divisor is added where
+/// the signs differ.
 fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     if !dtype.is_float() {
         return e.apply(op::MOD, dtype, inputs, Vec::new());
@@ -206,7 +207,7 @@ fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.choose(dtype, is_zero, none, own)
 }
 
-/// The unsigned dtype of the width of a signed one; another one as it is.
+/// Returns the unsigned dtype of the same width as a signed one; other dtypes are returned unchanged.
 fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,
@@ -225,7 +226,7 @@ fn unsigned(dtype: DType) -> DType {
     }
 }
 
-/// Bits shifted by a number that may be out of range, which gives 0.
+/// Shifts bits; shift amounts out of range give 0.
 fn shifted(e: &mut Emit<'_>, dtype: DType, direction: &str, bits: Val, by: Val) -> One {
     let last = e.number(dtype, (8 * dtype.size() - 1) as f64);
     let near = e.apply(op::MIN, dtype, &[by, last], Vec::new())?;
@@ -246,7 +247,8 @@ fn shift_left(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.cast(own, plain, dtype)
 }
 
-/// A negative number is shifted as its complement, whose high bits are zeros.
+/// Shifts right arithmetically. A negative number is shifted as its complement, because the high bits of that are
+/// zeros.
 fn shift_right(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     let plain = unsigned(dtype);
     let by = e.cast(inputs[1], dtype, plain)?;

@@ -1,4 +1,4 @@
-//! Elements by their indices.
+//! Exports gathers.
 
 use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
@@ -36,16 +36,16 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Indices that ONNX takes.
+/// Indices in the form that ONNX accepts.
 pub(super) struct Places {
-    /// The indices, each inside of its axis or counted from its end.
+    /// The indices, each in bounds or counted from the end.
     pub at: Val,
-    /// Whether each means a place at all, if one may not.
+    /// Whether each index was in bounds; `None` if all are.
     pub is_inside: Option<Val>,
 }
 
 impl Places {
-    /// What was read at the places, and 0 where there is none.
+    /// Returns the gathered elements, with 0 for indices out of bounds.
     fn read(&self, e: &mut Emit<'_>, dtype: DType, read: Val) -> One {
         let Some(is_inside) = self.is_inside else {
             return Ok(read);
@@ -60,7 +60,7 @@ fn i64_indices(e: &mut Emit<'_>, indices: ValueId) -> One {
     e.cast(own, e.dtype(indices), DType::I64)
 }
 
-/// `indices` along an axis of `data`.
+/// Returns the valid form of `indices` along an axis of `data`.
 pub(super) fn along(
     e: &mut Emit<'_>,
     data: ValueId,
@@ -81,7 +81,7 @@ pub(super) fn along(
     within(e, own, extent, bounds)
 }
 
-/// Indices in `i64` along axes with these extents.
+/// Returns the valid form of `i64` indices along axes with these extents.
 pub(super) fn within(
     e: &mut Emit<'_>,
     own: Val,
@@ -99,7 +99,7 @@ pub(super) fn within(
     Ok(Places { at, is_inside })
 }
 
-/// Refuses to read from an axis without elements, which no index is inside of.
+/// Refuses to skip indices of an operand without elements, because no substitute index would be in bounds.
 fn check_elements(e: &Emit<'_>, data: ValueId, bounds: Bounds) -> Result<(), Refusal> {
     if bounds == Bounds::Skip && e.dims(data).contains(&Dim::Fixed(0)) {
         return Err(Refusal::form(
@@ -119,7 +119,7 @@ fn gather(op: Gather, e: &mut Emit<'_>) -> One {
     let attrs: Attrs = vec![("axis", axis.into())];
     let read = e.node(op::GATHER, &[values, places.at], attrs)?;
     if let Some(is_inside) = &mut places.is_inside {
-        // The dimensions of `data` behind the axis are those behind the indices.
+        // The result has the dimensions of the indices, followed by those of `data` after the axis.
         let (rank, axis) = (e.rank(data) as i64, e.axis(axis, data) as i64);
         let first = e.rank(indices) as i64;
         let behind: Vec<i64> = (first..first + rank - axis - 1).collect();
@@ -130,7 +130,7 @@ fn gather(op: Gather, e: &mut Emit<'_>) -> One {
     places.read(e, e.dtype(data), read)
 }
 
-/// Tuples of indices for the dimensions of `data` from `first` on.
+/// Returns the valid form of index tuples for the dimensions of `data` from `first` on.
 pub(super) fn tuples(
     e: &mut Emit<'_>,
     data: ValueId,
@@ -154,7 +154,7 @@ pub(super) fn tuples(
     within(e, own, extents, bounds)
 }
 
-/// The extents of some dimensions of a value, as a list.
+/// Returns the extents of some dimensions of a value as a list.
 pub(super) fn extents_of(e: &mut Emit<'_>, value: ValueId, axes: std::ops::Range<usize>) -> One {
     let known: Option<Vec<i64>> = e.dims(value)[axes.clone()]
         .iter()
@@ -170,7 +170,7 @@ pub(super) fn extents_of(e: &mut Emit<'_>, value: ValueId, axes: std::ops::Range
     e.node(op::GATHER, &[shape, axes], Vec::new())
 }
 
-/// Whether all of each tuple is inside.
+/// Returns whether all entries of each tuple are in bounds.
 pub(super) fn all_inside(e: &mut Emit<'_>, is_inside: Val) -> One {
     let bytes = e.cast(is_inside, DType::Bool, DType::I32)?;
     let mut attrs: Attrs = vec![("keepdims", AttrDraft::Int(0))];

@@ -1,4 +1,4 @@
-//! What each op of core is in ONNX, a row each.
+//! The table of core ops, with the export of each.
 
 mod contract;
 mod control;
@@ -24,28 +24,28 @@ use mind_ir::{Graph, OpId};
 use super::draft::Val;
 use super::emit::{Emit, One};
 
-/// The values that an op becomes.
+/// The values that replace the results of an op.
 pub(super) type Many = Result<Vec<Val>, Refusal>;
 
-/// How an op is written.
+/// The export of an op.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// With one result.
+    /// One result.
     One(fn(OpId, &mut Emit<'_>) -> One),
-    /// With several results.
+    /// Several results.
     Many(fn(OpId, &mut Emit<'_>) -> Many),
-    /// With the ops of its regions, whose refusals are reported.
+    /// An op with regions, whose errors are collected.
     Regions(fn(OpId, &mut Emit<'_>, &mut Diagnostics) -> Many),
-    /// As a scalar function.
+    /// A scalar function.
     Scalar(ScalarFn),
-    /// Not at all.
+    /// Not exported.
     None,
 }
 
-/// An op and how it is written.
+/// An op and its export.
 type Row = (&'static OpDef, Form);
 
-/// The rows of what applies no scalar function, by family.
+/// The rows by family, without scalar functions.
 const FAMILIES: &[&[Row]] = &[
     contract::ROWS,
     control::ROWS,
@@ -62,7 +62,7 @@ const FAMILIES: &[&[Row]] = &[
     window::ROWS,
 ];
 
-/// How an op is written.
+/// Returns the export of an op.
 pub(super) fn form(g: &Graph, op: OpId) -> Form {
     let def = g.def(op);
     match (row(def), g.scalar(op)) {

@@ -1,4 +1,4 @@
-//! Elements at other places.
+//! Exports data movement.
 
 use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
             let own = Squeeze::from_id(op);
             let input = e.value(own.input(e.g));
             if own.axes(e.g).is_empty() {
-                // No axes are all that have extent 1.
+                // An empty list would squeeze all dimensions of extent 1.
                 return Ok(input);
             }
             let axes = e.ints(own.axes(e.g));
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
     (Split::DEF, Form::One(|op, e| split(Split::from_id(op), e))),
 ];
 
-/// The extents that a broadcast to `to` is asked for: 1, which keeps the extent, where it does not stretch.
+/// Returns the shape operand of a broadcast to `to`, with 1 for dimensions that keep their extent.
 fn stretched(from: &[Dim], to: &[Dim]) -> Vec<Dim> {
     let ahead = to.len() - from.len();
     let kept = |at: usize| at >= ahead && from[at - ahead] != Dim::Fixed(1);
@@ -145,10 +145,10 @@ fn slice(op: Slice, e: &mut Emit<'_>) -> One {
     e.slice(own, &list(starts), &list(ends), &axes, &list(steps))
 }
 
-/// The most parts of a split.
+/// Maximum number of outputs of a `Split`.
 const PART_LIMIT: i64 = 1 << 12;
 
-/// A part of a split, which is written for all parts that are asked for.
+/// Returns a part of a split. One `Split` node is shared by all its parts.
 fn split(op: Split, e: &mut Emit<'_>) -> One {
     let (input, axis, count) = (op.input(e.g), op.axis(e.g), op.count(e.g));
     let axis = e.axis(axis, input);
@@ -200,7 +200,7 @@ fn pad(op: PadOp, e: &mut Emit<'_>) -> One {
         if between == 0 || dims[axis] == Dim::Fixed(0) {
             continue;
         }
-        // Elements come after each one; those after the last are too many.
+        // Interior padding follows each element, so the padding after the last one is sliced off.
         own = spread(e, own, value, (input, axis), between)?;
         high[axis] -= between;
     }
@@ -239,7 +239,7 @@ pub(super) fn padded(
     e.cast(own, carrier, dtype)
 }
 
-/// `x` with `between` elements after each one along an axis.
+/// Inserts `between` padding elements after each element of `x` along an axis.
 fn spread(
     e: &mut Emit<'_>,
     x: Val,
@@ -264,7 +264,7 @@ fn spread(
     high[axis + 1] = between;
     let dtype = e.dtype(input);
     let wide = padded(e, op::PAD, dtype, (apart, value), [&low, &high], "constant")?;
-    // 0 copies the extent: those before the axis have their places.
+    // 0 copies the extent of each dimension before the axis.
     let mut shape = vec![0; axis];
     let wide_extent = between
         .checked_add(1)
@@ -296,10 +296,10 @@ fn spread(
     e.node(op::RESHAPE, &[wide, shape], Vec::new())
 }
 
-/// The most indices that stand in a model.
+/// Maximum number of indices in a constant.
 pub(super) const WRITTEN_INDICES: i64 = 1 << 20;
 
-/// The indices from 0 to below `count`, as a list.
+/// Returns the integers from 0 to before `count` as a list.
 pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
     if count > WRITTEN_INDICES {
         let extents = e.ints(&[count]);
@@ -308,7 +308,7 @@ pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
     Ok(e.ints(&(0..count).collect::<Vec<i64>>()))
 }
 
-/// The indices along an axis, in the dtype that they are asked for.
+/// Exports `iota` in its dtype.
 fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     let (result, dtype) = (op.result(e.g), op.dtype(e.g));
     let dims = e.dims(result);
@@ -335,7 +335,7 @@ fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     e.expand(dtype, own, dims)
 }
 
-/// The indices along an axis of a tensor with these extents: how many ones there are before each place.
+/// Returns the indices along an axis of a tensor with these extents, as the exclusive cumulative sum of ones.
 pub(super) fn counted(e: &mut Emit<'_>, extents: Val, axis: usize, dtype: DType) -> One {
     let one = e.int(1);
     let ones = e.expand_as(DType::I64, one, extents)?;

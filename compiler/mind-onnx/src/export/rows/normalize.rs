@@ -1,4 +1,4 @@
-//! Normalisations.
+//! Exports normalisations.
 
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_ir::ValueId;
@@ -29,7 +29,7 @@ fn softmax(e: &mut Emit<'_>, input: ValueId, axis: i64) -> One {
     if op::SOFTMAX.runs(dtype, e.opset) {
         return e.node(op::SOFTMAX, &[x], vec![("axis", axis.into())]);
     }
-    // Written out, since each of its steps rounds to the dtype.
+    // Decomposed, because each step must round to the dtype.
     let largest = along(e, op::REDUCE_MAX, dtype, x, axis)?;
     let shifted = e.apply(op::SUB, dtype, &[x, largest], Vec::new())?;
     let powers = e.apply(op::EXP, dtype, &[shifted], Vec::new())?;
@@ -37,7 +37,7 @@ fn softmax(e: &mut Emit<'_>, input: ValueId, axis: i64) -> One {
     e.apply(op::DIV, dtype, &[powers, total], Vec::new())
 }
 
-/// A reduction along one axis, which is kept.
+/// Returns a reduction along one axis, which is kept with extent 1.
 fn along(e: &mut Emit<'_>, operator: &'static Operator, dtype: DType, x: Val, axis: i64) -> One {
     let carrier = e.carrier(operator, dtype)?;
     let x = e.cast(x, dtype, carrier)?;
@@ -45,7 +45,8 @@ fn along(e: &mut Emit<'_>, operator: &'static Operator, dtype: DType, x: Val, ax
     e.cast(own, carrier, dtype)
 }
 
-/// Written out, since `LayerNormalization` multiplies with the inverse root where the op divides by the root.
+/// Exports a layer normalisation as separate nodes, because `LayerNormalization` multiplies by the inverse root, where
+/// the op divides by the root.
 fn layer_norm(op: LayerNorm, e: &mut Emit<'_>) -> One {
     let dtype = e.dtype(op.input(e.g));
     let input = e.value(op.input(e.g));

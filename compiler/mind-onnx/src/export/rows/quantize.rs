@@ -1,4 +1,4 @@
-//! Numbers as integers on a scale.
+//! Exports quantisation and dequantisation.
 
 use mind_convert::Refusal;
 use mind_core::ops::quantize::{Dequantize, Quantize};
@@ -23,10 +23,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The first opset with integers of 16 bits, and with blocks.
+/// The first opset with 16-bit integers and block quantisation.
 const WIDE_INTEGERS: i64 = 21;
 
-/// Whether the operators of the opset have integers of this dtype.
+/// Returns whether the opset's operators support integers of this dtype.
 fn has_integers(dtype: DType, opset: i64) -> bool {
     match dtype {
         DType::I8 | DType::U8 => true,
@@ -43,12 +43,12 @@ fn has_integers(dtype: DType, opset: i64) -> bool {
     }
 }
 
-/// The attributes for scales of a granularity; `None` if the operators of the opset do not have it.
+/// Returns the attributes for a granularity of the scales; `None` if the opset's operators do not support it.
 fn granular(e: &Emit<'_>, input: ValueId, scale: ValueId, own: Granularity) -> Option<Attrs> {
     match own {
         Granularity::Tensor => Some(Vec::new()),
         Granularity::Axis(axis) => Some(vec![("axis", (axis as i64).into())]),
-        // Blocks of one number of elements along one axis.
+        // The blocks must have one size along one axis.
         Granularity::Blocks => {
             let (input, scale) = (e.shape(input).ok()?, e.shape(scale).ok()?);
             let mut axes = (0..input.len()).filter(|&at| input[at] != scale[at]);
@@ -65,7 +65,7 @@ fn granular(e: &Emit<'_>, input: ValueId, scale: ValueId, own: Granularity) -> O
     }
 }
 
-/// Scales or zero points, reshaped to broadcast with the elements that they apply to.
+/// Reshapes scales or zero points so that they broadcast with the elements they apply to.
 fn beside(e: &mut Emit<'_>, own: Val, rank: usize, granularity: Granularity) -> One {
     match granularity {
         Granularity::Tensor => Ok(own),
@@ -105,7 +105,7 @@ fn quantize(op: Quantize, e: &mut Emit<'_>) -> One {
     written_out(e, x, [input, scale], zero, granularity, to)
 }
 
-/// Zero points that say the dtype alone.
+/// Returns zero points of 0, which only determine the dtype.
 fn zeros(e: &mut Emit<'_>, dtype: DType, scale: ValueId) -> One {
     let zero = e.number(dtype, 0.0);
     if e.rank(scale) == 0 {
@@ -114,7 +114,8 @@ fn zeros(e: &mut Emit<'_>, dtype: DType, scale: ValueId) -> One {
     e.expand(dtype, zero, e.dims(scale))
 }
 
-/// The quotient rounded, the zero point added exactly, and the sum cut to the range of `to`.
+/// Quantises in separate nodes: the quotient is rounded, the zero point added exactly, and the sum clipped to the range
+/// of `to`.
 fn written_out(
     e: &mut Emit<'_>,
     x: Val,

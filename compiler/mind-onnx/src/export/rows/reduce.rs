@@ -1,4 +1,4 @@
-//! Reductions.
+//! Exports reductions.
 
 use mind_convert::Refusal;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
             let own = Mean::from_id(op);
             let dtype = e.dtype(own.input(e.g));
             if !dtype.is_float() && !op::REDUCE_MEAN.runs(dtype, e.opset) {
-                // The sum wraps in the dtype of the elements.
+                // The sum of integers would wrap in their dtype.
                 return Err(Refusal::form(
                     "the dtype of its operand",
                     dtype,
@@ -172,7 +172,7 @@ fn reduced(
     e.cast(own, carrier, dtype)
 }
 
-/// A reduction of `x`, whose axes are an attribute or an input.
+/// Returns a reduction of `x` with the axes as an attribute or an input.
 pub(super) fn reduction(
     e: &mut Emit<'_>,
     operator: &'static Operator,
@@ -180,7 +180,7 @@ pub(super) fn reduction(
     axes: &[i64],
     keepdims: bool,
 ) -> One {
-    // No axes are all of them, and these are not kept.
+    // An empty list means all axes, which are not kept here.
     let mut attrs: Attrs = vec![("keepdims", (keepdims && !axes.is_empty()).into())];
     let mut inputs = vec![x];
     let as_input = e.opset >= AXES_AS_INPUT || std::ptr::eq(operator, op::REDUCE_SUM);
@@ -209,7 +209,7 @@ fn place(
     e.test(operator, e.dtype(input), &[own], attrs)
 }
 
-/// The operator that an accumulation applies, and the number that it starts from.
+/// Returns the operator of an accumulation, and its initial value.
 fn step(kind: Accumulation, dtype: DType) -> (&'static Operator, f64) {
     let lowest = match dtype.is_float() {
         true => f64::NEG_INFINITY,
@@ -239,10 +239,10 @@ fn cumulative(op: Cumulative, e: &mut Emit<'_>) -> One {
     scanned(op, e, own)
 }
 
-/// A product or an extreme as a scan of the slices.
+/// Exports a cumulative product or extreme as a scan over the slices.
 fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
     let dtype = e.dtype(op.input(e.g));
-    // What is narrower is rounded from what the chain carries.
+    // Narrower dtypes are carried in a wider one and rounded at the end.
     let carrier = dtype.carrier();
     let (operator, identity) = step(op.kind(e.g), carrier);
     let carrier = e.carrier(operator, carrier)?;
@@ -252,7 +252,7 @@ fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
     let wide = e.cast(own, dtype, carrier)?;
     let start = match dtype.is_float() {
         true => e.number(carrier, identity),
-        // The least integer of the dtype, in which `f64` saturates.
+        // The least integer of the dtype, to which the conversion from `f64` saturates.
         false => {
             let least = mind_convert::scalar(dtype, identity);
             let least = mind_convert::converted(&least, carrier);

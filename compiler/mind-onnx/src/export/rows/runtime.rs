@@ -1,4 +1,4 @@
-//! Places and shapes that a run decides.
+//! Exports ops with data-dependent indices and shapes.
 
 use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The extents that an operand gives for a result of shape `dims`.
+/// Returns the extents that an operand gives for a result of shape `dims`.
 fn asked(e: &mut Emit<'_>, extents: ValueId, dims: &[Dim]) -> One {
     let promise = Promise {
         dims,
@@ -69,14 +69,14 @@ fn asked(e: &mut Emit<'_>, extents: ValueId, dims: &[Dim]) -> One {
     e.guarded(extents, promise)
 }
 
-/// A window along one axis: its first place, of rank 0, and how many there are.
+/// A range of indices along one axis: the start, of rank 0, and the length.
 struct Window {
     axis: usize,
     start: Val,
     size: i64,
 }
 
-/// The windows of `sizes` elements of `data` along the axes that they do not cover.
+/// Returns the ranges of `sizes` elements of `data`, for the axes of which they take only a part.
 fn windows(
     e: &mut Emit<'_>,
     data: ValueId,
@@ -87,7 +87,7 @@ fn windows(
     let mut windows = Vec::new();
     for (axis, (&size, &start)) in sizes.iter().zip(starts).enumerate() {
         if e.dims(data)[axis] == Dim::Fixed(size) {
-            // Its only place is 0.
+            // The range starts at 0.
             continue;
         }
         let own = e.value(start);
@@ -114,7 +114,7 @@ fn windows(
 }
 
 impl Window {
-    /// The indices under the window.
+    /// Returns the indices in the range.
     fn places(&self, e: &mut Emit<'_>) -> One {
         let all = movement::indices(e, self.size)?;
         e.node(op::ADD, &[self.start, all], Vec::new())
@@ -133,7 +133,7 @@ fn dynamic_slice(op: DynamicSlice, e: &mut Emit<'_>) -> One {
     Ok(own)
 }
 
-/// The slices of the update are put at tuples of indices, one for each axis up to the last that has a window.
+/// Exports an update of a slice as a scatter with index tuples, one index for each axis up to the last partial one.
 fn dynamic_update_slice(op: DynamicUpdateSlice, e: &mut Emit<'_>) -> One {
     let (data, update) = (op.input(e.g), op.update(e.g));
     let sizes = e.shape(update)?;

@@ -1,4 +1,4 @@
-//! Images at other places.
+//! Exports resizes and samples at coordinates.
 
 use mind_convert::Refusal;
 use mind_core::ops::sample::{
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The word for coordinates, and the operator that has it.
+/// Returns the name of a coordinate mode, and the operator form that has it.
 fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator), Refusal> {
     Ok(match own {
         Coordinates::HalfPixel => ("half_pixel", op::RESIZE),
@@ -57,7 +57,7 @@ fn rounding(own: Rounding) -> &'static str {
     }
 }
 
-/// The inputs of a resize after the image, and the attribute that gives `sizes` a meaning.
+/// The inputs of a resize after the image, and the attribute that determines the meaning of `sizes`.
 #[derive(Default)]
 struct Targets {
     region: Option<Val>,
@@ -72,11 +72,11 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     if op.axes(e.g).is_empty() {
         return Ok(e.value(input));
     }
-    // Integers between elements are rounded, which a wider dtype would not do.
+    // Interpolated integers are rounded to their dtype, which a wider dtype would not do.
     let carrier = match op.mode(e.g) {
-        Interpolation::Nearest => e.carrier(op::RESIZE, dtype)?,
+        Interpolation::Nearest => e.possible_carrier(op::RESIZE, dtype)?,
         Interpolation::Linear | Interpolation::Cubic if dtype.is_float() => {
-            e.carrier(op::RESIZE, dtype)?
+            e.possible_carrier(op::RESIZE, dtype)?
         }
         Interpolation::Linear | Interpolation::Cubic => dtype,
     };
@@ -89,7 +89,10 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         return gathered(e, input, axes);
     }
     match resized(op, e, carrier) {
-        Ok(own) => e.cast(own, carrier, dtype),
+        Ok(own) => {
+            e.note_kernel(op::RESIZE.name, carrier);
+            e.cast(own, carrier, dtype)
+        }
         Err(why) if may_gather => match nearest_elements(op, e) {
             Some(axes) => gathered(e, input, axes),
             None => Err(why),
@@ -98,7 +101,7 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// The elements of `input` at these indices along axes.
+/// Gathers elements of `input` by lists of indices along axes.
 fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One {
     let mut own = e.value(input);
     for (axis, elements) in axes {
@@ -108,7 +111,7 @@ fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One
     Ok(own)
 }
 
-/// The elements that a resize with `nearest` takes along each of its axes, if they are known and not too many.
+/// Returns the indices that a resize with `nearest` takes along each of its axes, if they are known and not too many.
 fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     let input = op.input(e.g);
     let shape = e.g.ty(input).static_shape()?;
@@ -139,7 +142,7 @@ fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
     Some(elements)
 }
 
-/// A `Resize`, computed in `carrier`.
+/// Returns a `Resize` computed in `carrier`.
 fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     let (word, mut operator) = coordinates(op.coordinates(e.g))?;
     let input = op.input(e.g);
@@ -194,12 +197,12 @@ fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
     Ok(e.nodes(operator, &inputs, attrs, 1)?[0])
 }
 
-/// The operator that has the later form.
+/// Returns the operator form that was introduced later.
 fn later(a: &'static op::Operator, b: &'static op::Operator) -> &'static op::Operator {
     if a.since() < b.since() { b } else { a }
 }
 
-/// A number as attributes of ONNX hold it.
+/// Returns a number as `f32`, because ONNX attributes are `f32`.
 fn narrow(number: f64) -> Result<f32, Refusal> {
     let narrow = number as f32;
     if f64::from(narrow) == number {
@@ -209,11 +212,11 @@ fn narrow(number: f64) -> Result<f32, Refusal> {
     Err(Refusal::form("an attribute", number, expected))
 }
 
-/// The extents of all axes, for versions that know no lists of some of them.
+/// Returns the extents of all axes, for opsets in which a resize cannot be limited to some of them.
 ///
 /// # Errors
 ///
-/// An extent that is not known, and the region of a crop, in which axes that stay as they are have no place.
+/// An unknown extent, or a crop region, which does not have entries for unchanged axes.
 fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refusal> {
     match e.shape(op.input(e.g)) {
         Ok(shape) if op.coordinates(e.g) != Coordinates::Crop => Ok(shape),
@@ -228,7 +231,7 @@ fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refusa
     }
 }
 
-/// Returns whether coordinates and weights depend on the scales as well as on the sizes.
+/// Returns whether coordinates and weights depend on the scales in addition to the sizes.
 fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     match op.coordinates(e.g) {
         Coordinates::AlignCorners | Coordinates::AlignCentre => op.antialias(e.g),
@@ -242,7 +245,7 @@ fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     }
 }
 
-/// Returns the requested sizes, scales or region along `axes`; along all axes of the shape `widened`, if it is given.
+/// Returns the requested sizes, scales or region along `axes`, or along all axes of the shape `widened` if it is given.
 fn targets(
     op: Resize,
     e: &mut Emit<'_>,
@@ -332,8 +335,8 @@ fn targets(
     })
 }
 
-/// The sizes with which the policy `not_larger` gives these sizes and scales: all scales are one, which is the ratio of an
-/// axis, and the other axes ask for more than they get.
+/// Returns sizes for which the policy `not_larger` yields these sizes and scales: all scales are equal, namely the
+/// ratio of one axis, and the other axes request more than they get.
 fn not_larger(extents: &[i64], sizes: &[i64], scales: &[f64]) -> Option<Vec<i64>> {
     let (&scale, rest) = scales.split_first()?;
     let ratio = |at: usize| sizes[at] as f64 / extents[at] as f64;

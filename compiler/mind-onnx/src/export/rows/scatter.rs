@@ -1,4 +1,4 @@
-//! Elements put at places.
+//! Exports scatters.
 
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_ir::ValueId;
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The operator for a kind of update, of those since opset 13, 16 and 18, and its attribute.
+/// Returns the operator form and attribute for a kind of update; `forms` are those of opset 13, 16 and 18.
 fn joining(kind: Update, forms: [&'static Operator; 3]) -> (&'static Operator, Attrs) {
     let (form, word) = match kind {
         Update::Replace => return (forms[0], Vec::new()),
@@ -35,7 +35,7 @@ fn joining(kind: Update, forms: [&'static Operator; 3]) -> (&'static Operator, A
     (forms[form], vec![("reduction", word.into())])
 }
 
-/// `data` with one more element along an axis, where updates go that are dropped.
+/// Returns `data` with one extra element along an axis, to which dropped updates are written.
 fn with_room(e: &mut Emit<'_>, data: ValueId, axis: usize) -> One {
     let rank = e.rank(data);
     let (low, mut high) = (vec![0; rank], vec![0; rank]);
@@ -44,7 +44,7 @@ fn with_room(e: &mut Emit<'_>, data: ValueId, axis: usize) -> One {
     padded(e, op::PAD, dtype, (own, None), [&low, &high], "constant")
 }
 
-/// What [`with_room`] added, removed.
+/// Removes the extra element of [`with_room`].
 fn without_room(e: &mut Emit<'_>, x: Val, axis: usize) -> One {
     e.slice(x, &[0], &[-1], &[axis as i64], &[1])
 }
@@ -98,7 +98,8 @@ fn scatter_nd(op: ScatterNd, e: &mut Emit<'_>) -> One {
     if count == 0 {
         return e.node(operator, &[own, at, updates], attrs);
     }
-    // Outside the first index is behind the axis, and the others are where they are.
+    // An out-of-bounds tuple is redirected to the extra element: its first index is the extent of the axis, the others
+    // are 0.
     let all = all_inside(e, is_inside)?;
     let all = e.unsqueeze(all, &[-1])?;
     let behind = extents_of(e, data, 0..1)?;

@@ -1,4 +1,4 @@
-//! Elements in order, and places that the elements decide.
+//! Exports sorts and data-dependent indices.
 
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::sort::{Sort, TopK};
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The first `count` elements in order, and where they were.
+/// Returns the first `count` elements in sorted order, and their indices.
 fn ordered(e: &mut Emit<'_>, input: ValueId, count: Val, axis: i64, largest: bool) -> Many {
     let dtype = e.dtype(input);
     let own = e.value(input);

@@ -1,4 +1,4 @@
-//! Reductions under windows.
+//! Exports window reductions.
 
 use mind_convert::Refusal;
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
@@ -10,6 +10,7 @@ use mind_ir::types::{DType, Dim};
 use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
+use super::movement::padded;
 use super::{Form, Row};
 
 pub(super) const ROWS: &[Row] = &[
@@ -23,10 +24,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The most taps that are written as slices.
+/// Maximum number of taps that are exported as slices.
 const TAP_LIMIT: usize = 128;
 
-/// How a window slides, with an entry for each dimension.
+/// A sliding window, with one entry for each dimension.
 struct Windows {
     window: Vec<i64>,
     strides: Vec<i64>,
@@ -50,13 +51,13 @@ impl Windows {
         }
     }
 
-    /// Whether the window moves elements of a dimension as they are.
+    /// Returns whether the window has no effect on a dimension.
     fn is_unit(&self, at: usize) -> bool {
         let lists = [&self.window, &self.strides].map(|list| list[at]);
         lists == [1; 2] && [self.low[at], self.high[at]] == [0; 2]
     }
 
-    /// Whether a pad is as long as the window, for which runtimes have no pool.
+    /// Returns whether a pad is as long as the window, which the pools of runtimes do not support.
     fn is_far(&self) -> bool {
         (0..self.window.len())
             .any(|at| self.low[at].max(self.high[at]) >= self.window[at] && !self.is_unit(at))
@@ -66,8 +67,8 @@ impl Windows {
         (0..self.window.len()).any(|at| self.dilations[at] != 1 && self.window[at] != 1)
     }
 
-    /// The dimensions of `rank` as batch, channels and one to three spatial ones: none for a shape that has them, else
-    /// the order that makes it so.
+    /// Returns the arrangement of the dimensions as batch, channels and one to three spatial ones. `still` is `None` if
+    /// the shape already has this form; otherwise the dimensions must be permuted.
     fn arrangement(&self) -> Option<Arrangement> {
         let rank = self.window.len();
         let moving: Vec<usize> = (0..rank).filter(|&at| !self.is_unit(at)).collect();
@@ -100,7 +101,7 @@ impl Windows {
     }
 }
 
-/// Which dimensions a pool slides along, and those that come first, where they must be moved there.
+/// The spatial dimensions of a pool, and the dimensions that are moved in front of them if necessary.
 struct Arrangement {
     still: Option<Vec<usize>>,
     spatial: Vec<usize>,
@@ -113,12 +114,12 @@ impl Arrangement {
         Some(order.map(|&at| at as i64).collect())
     }
 
-    /// Whether batch and channels are two dimensions of the input, so that nothing becomes one.
+    /// Returns whether batch and channels are each one dimension of the input, so that the input need not be reshaped.
     fn is_permutation(&self) -> bool {
         self.still.as_ref().is_none_or(|still| still.len() == 2)
     }
 
-    /// `x` as `[N, C, ..]`.
+    /// Returns `x` arranged as `[N, C, ..]`.
     fn arranged(&self, e: &mut Emit<'_>, x: Val, input: ValueId) -> One {
         let (Some(still), Some(order)) = (&self.still, self.order()) else {
             return Ok(x);
@@ -139,7 +140,7 @@ impl Arrangement {
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
     }
 
-    /// The result of a pool as what the input was arranged from.
+    /// Returns the result of a pool in the arrangement of the original input.
     fn back(&self, e: &mut Emit<'_>, own: Val, result: ValueId) -> One {
         let Some(order) = self.order() else {
             return Ok(own);
@@ -159,7 +160,7 @@ impl Arrangement {
     }
 }
 
-/// The dtype that the largest of elements is found in: exactly, with the least number over no tap.
+/// Returns the dtype in which a maximum is exact and padding is the least number.
 fn pooled_dtype(e: &Emit<'_>, dtype: DType) -> Option<DType> {
     match dtype {
         own if op::MAX_POOL.runs(own, e.opset) => Some(own),
@@ -203,7 +204,7 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
     }
 }
 
-/// A pool between what arranges its input and what puts its result back.
+/// Emits a pool, with the input arranged before it and the result arranged back.
 fn pooled(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -216,7 +217,7 @@ fn pooled(
     arrangement.back(e, own, op.result(e.g))
 }
 
-/// The largest, or the smallest as the negation of the largest of negations.
+/// Returns the maximum, or the minimum as the negated maximum of the negated elements.
 fn extreme(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -266,7 +267,7 @@ fn mean(e: &mut Emit<'_>, op: ReduceWindow, windows: &Windows, arrangement: &Arr
     e.cast(own, carrier, dtype)
 }
 
-/// The taps as slices of the padded input, combined one after the other from `start`, if it is given.
+/// Combines the taps, each a slice of the padded input, in order and from `start` if it is given.
 fn slices(
     e: &mut Emit<'_>,
     op: ReduceWindow,
@@ -286,7 +287,7 @@ fn slices(
             format_args!("at most {TAP_LIMIT}, because ONNX has no pool of the kind"),
         ));
     }
-    // What is narrower is rounded from what the chain carries.
+    // Narrower dtypes are carried in a wider one and rounded at the end.
     let carrier = e.carrier(operator, dtype.carrier())?;
     let own = e.value(input);
     let x = e.cast(own, dtype, carrier)?;
@@ -299,8 +300,8 @@ fn slices(
     let outside = mind_convert::scalar(dtype, outside);
     let outside = mind_convert::converted(&outside, carrier);
     let outside = e.tensor(&outside);
-    let pads = e.ints(&[&windows.low[..], &windows.high].concat());
-    let padded = e.node(op::PAD, &[x, pads, outside], Vec::new())?;
+    let ends = [&windows.low[..], &windows.high];
+    let padded = padded(e, op::PAD, carrier, (x, Some(outside)), ends, "constant")?;
     let mut combined = start.map(|start| e.number(carrier, start));
     let rank = windows.window.len();
     let axes: Vec<i64> = (0..rank as i64).collect();

@@ -10,7 +10,7 @@ use super::source::Source;
 use super::value::{Lists, Written};
 use crate::core::cursor::excerpt;
 use crate::core::error::{Fault, Parsed, SyntaxError};
-use crate::core::table::{Form, Key, OpSyntax};
+use crate::core::table::{AttrSyntax, Key, OpSyntax};
 use crate::source_map::{Entity, Role};
 
 /// The attributes written for one op. Reused from op to op.
@@ -30,7 +30,11 @@ impl Attributes {
     }
 
     /// Returns the value of the op's first key of `form`, and its start and end.
-    pub(super) fn of_form(&self, op: &OpSyntax, form: Form) -> Option<(&Written, &Range<usize>)> {
+    pub(super) fn of_form(
+        &self,
+        op: &OpSyntax,
+        form: AttrSyntax,
+    ) -> Option<(&Written, &Range<usize>)> {
         let at = op.keys.iter().position(|key| key.form == form)?;
         self.written[at]
             .as_ref()
@@ -79,7 +83,7 @@ impl Attributes {
             return Err(surplus(src, op));
         };
         let form = op.keys[at].form;
-        if form == Form::Starts && looks_like_ranges(src) {
+        if form == AttrSyntax::Starts && looks_like_ranges(src) {
             for (offset, list) in self.lists.read_ranges(src)?.into_iter().enumerate() {
                 self.give(src, op, at + offset, Written::Ints(list), start)?;
             }
@@ -128,8 +132,8 @@ impl Attributes {
         let mut values = SmallVec::new();
         for (key, written) in op.keys.iter().zip(&self.written) {
             match (key.form, written) {
-                (Form::ElementType | Form::Extents | Form::Fill, _) => {}
-                (Form::Data, _) => values.extend(literal.map(Attr::Literal)),
+                (AttrSyntax::ElementType | AttrSyntax::Extents | AttrSyntax::Fill, _) => {}
+                (AttrSyntax::Data, _) => values.extend(literal.map(Attr::Literal)),
                 (_, Some((written, _))) => values.extend(self.lists.attr(written)),
                 (_, None) => values.push(default(op, key, name)?),
             }

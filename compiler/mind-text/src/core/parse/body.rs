@@ -7,7 +7,7 @@ use mind_ir::{BlockId, OpId, Ty};
 
 use super::Parser;
 use crate::core::error::{Fault, MAX_NESTING, Parsed, SyntaxError};
-use crate::core::labels::{Entry, Label, State};
+use crate::core::labels::{Entry, Label, LabelState};
 use crate::source_map::Role;
 
 /// A body being read.
@@ -16,7 +16,7 @@ pub(super) struct Body {
     pub(super) block: Option<BlockId>,
     /// Identifies the scope of its ids; 0 for the module's own body.
     pub(super) scope: u32,
-    pub(super) stage: Stage,
+    pub(super) progress: BodyProgress,
     /// The op that it belongs to, and its index among the op's bodies.
     owner: Option<(OpId, usize)>,
     /// Offset of its opening brace.
@@ -25,7 +25,7 @@ pub(super) struct Body {
 
 /// How far a body has been read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stage {
+pub(super) enum BodyProgress {
     /// Nothing yet: `args:` is allowed.
     Start,
     /// At least one line.
@@ -40,7 +40,7 @@ impl Body {
         Body {
             block: Some(g.body()),
             scope: 0,
-            stage: Stage::Start,
+            progress: BodyProgress::Start,
             owner: None,
             opened: 0,
         }
@@ -84,7 +84,7 @@ impl Parser<'_> {
         self.bodies.push(Body {
             block,
             scope,
-            stage: Stage::Start,
+            progress: BodyProgress::Start,
             owner,
             opened,
         });
@@ -124,7 +124,7 @@ impl Parser<'_> {
     /// Reads `args: %4, %5`, optionally with types. The cursor is after the keyword, which starts at `start`.
     pub(super) fn arguments(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.at();
-        if self.bodies.len() == 1 || self.body().stage != Stage::Start {
+        if self.bodies.len() == 1 || self.body().progress != BodyProgress::Start {
             let rule = "is allowed only on the first line of a body";
             return Err(SyntaxError::Misplaced {
                 keyword: "args",
@@ -132,7 +132,7 @@ impl Parser<'_> {
             }
             .at(start, end));
         }
-        self.body_mut().stage = Stage::Lines;
+        self.body_mut().progress = BodyProgress::Lines;
         let read = self.read_arguments();
         if read.is_err() || self.body().block.is_none() {
             self.reject_results();
@@ -174,7 +174,7 @@ impl Parser<'_> {
             let entry = Entry {
                 at: label.at as u32,
                 scope,
-                state: State::Value(value),
+                state: LabelState::Value(value),
             };
             self.labels.set(label.id, entry);
             if let Some(ty) = ty {
@@ -195,7 +195,7 @@ impl Parser<'_> {
             }
             .at(start, end));
         }
-        self.body_mut().stage = Stage::Ended;
+        self.body_mut().progress = BodyProgress::Ended;
         self.read_yielded(start, |parser, why, _, label| {
             parser.unusable(why, label, "`yield`".to_owned())
         })
@@ -207,7 +207,7 @@ impl Parser<'_> {
             self.report.add(&fault);
         }
         self.bodies.truncate(1);
-        self.body_mut().stage = Stage::Ended;
+        self.body_mut().progress = BodyProgress::Ended;
         self.read_yielded(start, |_, _, index, label| SyntaxError::UndefinedOutput {
             index,
             label: label.id,
@@ -277,7 +277,7 @@ impl Parser<'_> {
         self.report
             .add(&SyntaxError::AfterEnd { keyword: "yield" }.at(start, end));
         let body = self.body_mut();
-        (body.block, body.stage) = (None, Stage::Lines);
+        (body.block, body.progress) = (None, BodyProgress::Lines);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::source::Source;
 use super::value::Written;
 use crate::core::cursor::Cursor;
 use crate::core::error::{Fault, Parsed, SyntaxError};
-use crate::core::table::{Form, OpSyntax};
+use crate::core::table::{AttrSyntax, OpSyntax};
 
 /// A constant whose elements have been read.
 pub(super) struct Constant {
@@ -38,11 +38,13 @@ impl Constant {
         declared: Option<Ty>,
         bytes: &mut Vec<u8>,
     ) -> Parsed<Option<Constant>> {
-        let Some(key) = op.keys.iter().find(|key| key.form == Form::Data) else {
+        let Some(key) = op.keys.iter().find(|key| key.form == AttrSyntax::Data) else {
             return Ok(None);
         };
-        let (start, is_splat) = match (attrs.of_form(op, Form::Data), attrs.of_form(op, Form::Fill))
-        {
+        let (start, is_splat) = match (
+            attrs.of_form(op, AttrSyntax::Data),
+            attrs.of_form(op, AttrSyntax::Fill),
+        ) {
             (Some((&Written::Data(start), _)), None) => (start, false),
             (None, Some((&Written::Data(start), _))) => (start, true),
             (Some(_), Some((_, at))) => {
@@ -90,7 +92,7 @@ fn dtype(
     declared: Option<Ty>,
 ) -> Parsed<DType> {
     let declared = declared.map(|ty| src.graph.types().get(ty).dtype);
-    match (attrs.of_form(op, Form::ElementType), declared) {
+    match (attrs.of_form(op, AttrSyntax::ElementType), declared) {
         (Some((&Written::DType(found), at)), Some(expected)) if expected != found => {
             Err(clash("dtype", at, expected.to_string(), found.to_string()))
         }
@@ -107,7 +109,7 @@ fn shape(
     declared: Option<Ty>,
 ) -> Parsed<Option<Shape>> {
     let declared = declared.map(|ty| src.graph.types().get(ty).shape);
-    let written = attrs.of_form(op, Form::Extents);
+    let written = attrs.of_form(op, AttrSyntax::Extents);
     let written = written.map(|(written, at)| (attrs.extents(written), at));
     match (written, declared) {
         (Some((found, at)), Some(expected)) if expected != found => {

@@ -79,7 +79,7 @@ impl Header {
             }
             if !src.cursor.eat(b',') {
                 let fault = src.cursor.unexpected("`=` or `,`");
-                return Err(suggest::behind_result(src, fault));
+                return Err(suggest::after_result(src, fault));
             }
         }
     }

@@ -7,7 +7,7 @@ use mind_ir::{OpId, Ty, ValueId};
 use super::Parser;
 use super::constant::Constant;
 use crate::core::error::{Parsed, SyntaxError};
-use crate::core::labels::{Entry, Label, State};
+use crate::core::labels::{Entry, Label, LabelState};
 use crate::core::table::OpSyntax;
 
 impl Parser<'_> {
@@ -35,7 +35,7 @@ impl Parser<'_> {
         let op = self
             .header
             .read(&mut self.src, self.table, &mut self.attrs)?;
-        self.body_mut().stage = super::Stage::Lines;
+        self.body_mut().progress = super::BodyProgress::Lines;
         let (results, start) = (self.header.results.len(), self.header.span.start);
         self.count_nodes(results, start)?;
         self.announce()?;
@@ -80,7 +80,7 @@ impl Parser<'_> {
         let scope = self.body().scope;
         for &label in &self.header.results {
             if let Some(entry) = self.labels.get(label.id)
-                && entry.state != State::Missing
+                && entry.state != LabelState::Missing
             {
                 let text = self.src.cursor.text();
                 let earlier = entry.label(label.id);
@@ -91,7 +91,7 @@ impl Parser<'_> {
             let entry = Entry {
                 at: label.at as u32,
                 scope,
-                state: State::Pending,
+                state: LabelState::Pending,
             };
             self.labels.set(label.id, entry);
         }
@@ -103,11 +103,14 @@ impl Parser<'_> {
         let scope = self.body().scope;
         for &label in &self.header.results {
             let known = self.labels.get(label.id).map(|entry| entry.state);
-            if matches!(known, None | Some(State::Pending | State::Missing)) {
+            if matches!(
+                known,
+                None | Some(LabelState::Pending | LabelState::Missing)
+            ) {
                 let entry = Entry {
                     at: label.at as u32,
                     scope,
-                    state: State::Failed,
+                    state: LabelState::Failed,
                 };
                 self.labels.set(label.id, entry);
             }
@@ -158,17 +161,17 @@ impl Parser<'_> {
     pub(super) fn value(&mut self, label: Label) -> Result<Option<ValueId>, Unusable> {
         let (scope, rejected) = (self.body().scope, self.body().block.is_none());
         let Some(known) = self.labels.get(label.id) else {
-            let (at, state) = (label.at as u32, State::Missing);
+            let (at, state) = (label.at as u32, LabelState::Missing);
             self.labels.set(label.id, Entry { at, scope, state });
             return Err(Unusable::Undefined);
         };
         match known.state {
-            State::Value(value) if known.scope == scope => Ok(Some(value)),
-            State::Value(_) if rejected => Ok(None),
-            State::Value(_) if scope == 0 => Err(Unusable::Inner),
-            State::Value(_) => Err(Unusable::Captured),
-            State::Failed | State::Missing => Ok(None),
-            State::Pending => Err(Unusable::Undefined),
+            LabelState::Value(value) if known.scope == scope => Ok(Some(value)),
+            LabelState::Value(_) if rejected => Ok(None),
+            LabelState::Value(_) if scope == 0 => Err(Unusable::Inner),
+            LabelState::Value(_) => Err(Unusable::Captured),
+            LabelState::Failed | LabelState::Missing => Ok(None),
+            LabelState::Pending => Err(Unusable::Undefined),
         }
     }
 
@@ -183,7 +186,7 @@ impl Parser<'_> {
             let entry = Entry {
                 at: label.at as u32,
                 scope,
-                state: State::Value(value),
+                state: LabelState::Value(value),
             };
             self.labels.set(label.id, entry);
             if let Some(ty) = self.header.types.get(at).copied().flatten().or(constant) {

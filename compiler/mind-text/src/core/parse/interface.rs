@@ -3,7 +3,7 @@
 use mind_ir::interface::{Classes, Classifier, Color, Feature, MetadataKey, Output};
 
 use super::Parser;
-use super::body::Stage;
+use super::body::BodyProgress;
 use super::source::Source;
 use super::value::read_word;
 use crate::core::cursor::excerpt;
@@ -108,7 +108,7 @@ impl Parser<'_> {
     ///
     /// Errors if it does not.
     fn before_instructions(&mut self, keyword: &'static str, start: usize) -> Parsed<()> {
-        if self.bodies.len() == 1 && self.body().stage == Stage::Start {
+        if self.bodies.len() == 1 && self.body().progress == BodyProgress::Start {
             return Ok(());
         }
         let rule = "is allowed only before the first instruction of the module";

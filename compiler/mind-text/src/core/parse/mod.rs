@@ -24,7 +24,7 @@ use crate::foreign::mlir_line;
 use crate::limits::Limits;
 use crate::source_map::SourceMap;
 use attrs::Attributes;
-use body::{Body, Stage};
+use body::{Body, BodyProgress};
 use header::Header;
 use report::Report;
 use source::Source;
@@ -147,7 +147,7 @@ impl Parser<'_> {
 
     /// Returns whether the module's last line was read.
     fn module_ended(&self) -> bool {
-        self.bodies.len() == 1 && self.bodies[0].stage == Stage::Ended
+        self.bodies.len() == 1 && self.bodies[0].progress == BodyProgress::Ended
     }
 
     /// Reads a line that is not blank.
@@ -158,7 +158,7 @@ impl Parser<'_> {
         }
         let start = self.src.cursor.at();
         let keyword = if next == b'%' { None } else { self.keyword()? };
-        if self.body().stage == Stage::Ended {
+        if self.body().progress == BodyProgress::Ended {
             let unclosed = self.bodies.len() > 1 && matches!(keyword, Some("outputs"));
             if !unclosed {
                 self.after_end(start)?;

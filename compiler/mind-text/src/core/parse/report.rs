@@ -3,7 +3,7 @@
 use mind_diag::{Diagnostic, Diagnostics, Fix, Span};
 
 use crate::core::error::{Fault, SyntaxError};
-use crate::core::labels::{Labels, State};
+use crate::core::labels::{LabelState, Labels};
 
 /// The errors found so far.
 pub(super) struct Report {
@@ -73,7 +73,7 @@ impl Report {
     pub(super) fn finish(mut self, text: &str, labels: &Labels) -> Diagnostics {
         for (at, id) in std::mem::take(&mut self.forward) {
             if let Some(entry) = labels.get(id)
-                && entry.state != State::Missing
+                && entry.state != LabelState::Missing
             {
                 let label = entry.label(id);
                 let span = self.span(label.at, label.end(text));

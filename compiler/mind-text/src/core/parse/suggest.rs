@@ -105,15 +105,15 @@ pub(super) fn not_op(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<F
 
 /// Completes the error for an unknown op that is followed by `=`: an id without its sign.
 pub(super) fn unknown_op(src: &Source<'_>, name: &Range<usize>, fault: Box<Fault>) -> Box<Fault> {
-    let behind = rest_of_line(src, name.end).trim_start();
-    if !behind.starts_with('=') {
+    let after = rest_of_line(src, name.end).trim_start();
+    if !after.starts_with('=') {
         return fault;
     }
     fault.suggest("an id is a percent sign and a number, as in `%0 = ...`")
 }
 
 /// Completes the error after an id that should be followed by `=`.
-pub(super) fn behind_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
+pub(super) fn after_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
     if rest_of_line(src, fault.start).starts_with(':') {
         fault.suggest("the type ends the line, as in `%0 = Input {name=x} : tensor<f32[4]>`")
     } else {

@@ -12,7 +12,7 @@ use super::source::Source;
 use super::suggest;
 use crate::core::cursor::excerpt;
 use crate::core::error::{Parsed, SyntaxError};
-use crate::core::table::Form;
+use crate::core::table::AttrSyntax;
 use crate::number::{NumberError, element_form, parse_float};
 use crate::scan::any_of;
 
@@ -54,27 +54,27 @@ impl Lists {
     }
 
     /// Reads a value of `form`.
-    pub(super) fn read(&mut self, src: &mut Source<'_>, form: Form) -> Parsed<Written> {
+    pub(super) fn read(&mut self, src: &mut Source<'_>, form: AttrSyntax) -> Parsed<Written> {
         Ok(match form {
-            Form::Int => Written::Int(src.int()?),
-            Form::Bool => Written::Bool(read_word(src, &suggest::BOOLS)? == "true"),
-            Form::Role => Written::Bool(read_word(src, &suggest::ROLES)? == "param"),
-            Form::Word(words) => Written::Word(read_word(src, words)?),
-            Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
-            Form::Name => Written::Name(read_name(src)?),
-            Form::Ints | Form::Starts => Written::Ints(self.read_list(src, false)?),
-            Form::Ends => Written::Ints(self.read_list(src, true)?),
-            Form::Dims | Form::Extents => {
+            AttrSyntax::Int => Written::Int(src.int()?),
+            AttrSyntax::Bool => Written::Bool(read_word(src, &suggest::BOOLS)? == "true"),
+            AttrSyntax::Role => Written::Bool(read_word(src, &suggest::ROLES)? == "param"),
+            AttrSyntax::Word(words) => Written::Word(read_word(src, words)?),
+            AttrSyntax::Float(dtype) => Written::Float(read_float(src, dtype)?),
+            AttrSyntax::Name => Written::Name(read_name(src)?),
+            AttrSyntax::Ints | AttrSyntax::Starts => Written::Ints(self.read_list(src, false)?),
+            AttrSyntax::Ends => Written::Ints(self.read_list(src, true)?),
+            AttrSyntax::Dims | AttrSyntax::Extents => {
                 let mut dims = Shape::new();
                 suggest::or_suggest(src, |src| src.dims(&mut dims), suggest::list)?;
                 let start = self.dims.len();
                 self.dims.extend(dims);
                 Written::Dims(start..self.dims.len())
             }
-            Form::Pad => read_padding(src)?,
-            Form::DType | Form::ElementType => Written::DType(src.dtype()?),
-            Form::Data => Written::Data(skip_data(&mut src.cursor)?),
-            Form::Fill => Written::Data(skip_element(&mut src.cursor)?),
+            AttrSyntax::Pad => read_padding(src)?,
+            AttrSyntax::DType | AttrSyntax::ElementType => Written::DType(src.dtype()?),
+            AttrSyntax::Data => Written::Data(skip_data(&mut src.cursor)?),
+            AttrSyntax::Fill => Written::Data(skip_element(&mut src.cursor)?),
         })
     }
 

@@ -7,7 +7,7 @@ use mind_ir::types::Dim;
 
 use super::{shown_type, write_dims, write_list};
 use crate::core::cursor::is_identifier;
-use crate::core::table::{Form, Key, OpSyntax};
+use crate::core::table::{AttrSyntax, Key, OpSyntax};
 use crate::number::{write_element, write_float, write_int};
 
 /// Writes ` {key=value, ...}`, or nothing if no attributes are printed.
@@ -32,9 +32,9 @@ pub(super) fn write(out: &mut String, g: &Graph, op: OpId, syntax: &OpSyntax) {
 
 fn is_shown(g: &Graph, op: OpId, syntax: &OpSyntax, key: &Key, attr: Attr<'_>) -> bool {
     match (key.form, attr) {
-        (Form::Data, Attr::Literal(literal)) => !literal.is_splat(),
-        (Form::Fill, Attr::Literal(literal)) => literal.is_splat(),
-        (Form::Extents, _) => constant_shape(g, op).is_some(),
+        (AttrSyntax::Data, Attr::Literal(literal)) => !literal.is_splat(),
+        (AttrSyntax::Fill, Attr::Literal(literal)) => literal.is_splat(),
+        (AttrSyntax::Extents, _) => constant_shape(g, op).is_some(),
         _ => !key.elided || syntax.def.attrs[key.row].default != Some(attr),
     }
 }
@@ -45,16 +45,20 @@ fn constant_shape(g: &Graph, op: OpId) -> Option<&[Dim]> {
     Some(g.types().get(shown_type(g, result)?).shape)
 }
 
-fn write_value(out: &mut String, g: &Graph, op: OpId, form: Form, attr: Attr<'_>) {
+fn write_value(out: &mut String, g: &Graph, op: OpId, form: AttrSyntax, attr: Attr<'_>) {
     match (form, attr) {
-        (Form::Float(dtype), Attr::Float(bits)) => write_float(out, f64::from_bits(bits), dtype),
-        (Form::Role, Attr::Bool(param)) => out.push_str(if param { "param" } else { "input" }),
-        (Form::Ends, Attr::Ints(list)) => write_list(out, list, |out, &end| match end {
+        (AttrSyntax::Float(dtype), Attr::Float(bits)) => {
+            write_float(out, f64::from_bits(bits), dtype)
+        }
+        (AttrSyntax::Role, Attr::Bool(param)) => {
+            out.push_str(if param { "param" } else { "input" })
+        }
+        (AttrSyntax::Ends, Attr::Ints(list)) => write_list(out, list, |out, &end| match end {
             OPEN_END => out.push('_'),
             end => write_int(out, end),
         }),
-        (Form::ElementType, Attr::Literal(literal)) => out.push_str(literal.dtype.name()),
-        (Form::Extents, _) => write_dims(out, g, constant_shape(g, op).unwrap_or_default()),
+        (AttrSyntax::ElementType, Attr::Literal(literal)) => out.push_str(literal.dtype.name()),
+        (AttrSyntax::Extents, _) => write_dims(out, g, constant_shape(g, op).unwrap_or_default()),
         (_, Attr::Int(value)) => write_int(out, value),
         (_, Attr::Bool(value)) => out.push_str(if value { "true" } else { "false" }),
         (_, Attr::Float(bits)) => {

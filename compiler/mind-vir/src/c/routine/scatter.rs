@@ -8,7 +8,7 @@ use super::element::{c_type, index, read, write as stored};
 use crate::program::{Bounds, Scattering, Stop, Update};
 
 /// Returns the helper that computes the position for an index, -1 if it is out of bounds.
-const fn place(bounds: Bounds) -> &'static str {
+const fn position_helper(bounds: Bounds) -> &'static str {
     match bounds {
         Bounds::Strict | Bounds::Skip => "mind_place",
         Bounds::FromEnd => "mind_place_from_end",
@@ -57,7 +57,7 @@ pub(super) fn write(scattering: &Scattering, (read, written): Arrays<'_>, block:
             axes.len(),
             scattering.index.size()
         );
-        let (helper, own) = (place(*bounds), index(scattering.index, &from));
+        let (helper, own) = (position_helper(*bounds), index(scattering.index, &from));
         block.line(format_args!(
             "const int64_t place{number} = {helper}({own}, INT64_C({}));",
             axis.extent

@@ -47,7 +47,7 @@ pub(super) fn write(body: &mut Body<'_>, scattering: &Scattering, arrays: &[Valu
     for (position, axis) in axes.iter().enumerate() {
         let from = body.moved(own, (position * scattering.index.size()) as u64);
         let meant = index(body, scattering.index, from);
-        let place = place(body, *bounds, meant, *axis);
+        let place = position_of(body, *bounds, meant, *axis);
         let beyond = IntCC::UnsignedGreaterThanOrEqual;
         let is_outside = body.ins().icmp_imm(beyond, place, axis.extent as i64);
         match bounds {
@@ -81,7 +81,7 @@ pub(super) fn write(body: &mut Body<'_>, scattering: &Scattering, arrays: &[Valu
 }
 
 /// Returns the position for an index; it is out of bounds if the index is invalid.
-fn place(body: &mut Body<'_>, bounds: Bounds, index: Value, axis: Dimension) -> Value {
+fn position_of(body: &mut Body<'_>, bounds: Bounds, index: Value, axis: Dimension) -> Value {
     let extent = axis.extent as i64;
     match bounds {
         Bounds::Strict | Bounds::Skip => index,

@@ -6,7 +6,7 @@ use regalloc2::{RegClass, VReg};
 use crate::ir::{BinaryOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value};
 use crate::mach::MovedByte;
 
-use super::super::codes::{self, FmaForm, Row};
+use super::super::codes::{self, FmaForm, InstructionForms};
 use super::super::encoding::Encoding;
 use super::super::machine::Mem;
 use super::super::view::View;
@@ -27,7 +27,7 @@ impl Select<'_> {
     /// # Panics
     ///
     /// Panics if the target has no such instruction.
-    pub(super) fn two(&mut self, row: Row, a: VReg, b: Rm) -> VReg {
+    pub(super) fn two(&mut self, row: InstructionForms, a: VReg, b: Rm) -> VReg {
         let code = row.code(self.encoding).expect("a form for the target");
         self.coded(code, a, b)
     }
@@ -62,7 +62,7 @@ impl Select<'_> {
     }
 
     /// An instruction of one vector that both encodings have, with its immediate if it takes one.
-    fn one(&mut self, row: codes::Row, x: VReg, immediate: Option<u8>) -> VReg {
+    fn one(&mut self, row: codes::InstructionForms, x: VReg, immediate: Option<u8>) -> VReg {
         let code = row.code(self.encoding).expect("a form for each target");
         let (result, view) = (self.new_vector(), self.full());
         let mut instruction = self.emit(code).def(result, view).reg(x, view);

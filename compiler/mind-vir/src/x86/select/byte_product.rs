@@ -11,15 +11,15 @@ use super::Select;
 
 /// A block of rows or columns of a product: its start, the number of tile registers, and the rows or columns of one.
 #[derive(Clone, Copy)]
-struct Part {
+struct TileBlock {
     start: u32,
     registers: (u32, u32),
 }
 
 /// Splits `extent` rows or columns into blocks whose tile registers have one shape.
-fn parts(extent: u32) -> impl Iterator<Item = Part> + Clone {
+fn tile_blocks(extent: u32) -> impl Iterator<Item = TileBlock> + Clone {
     let (whole, rest) = (extent / SIDE, extent % SIDE);
-    let part = |start: u32, count: u32, size: u32| Part {
+    let part = |start: u32, count: u32, size: u32| TileBlock {
         start,
         registers: (count, size),
     };
@@ -32,17 +32,17 @@ fn parts(extent: u32) -> impl Iterator<Item = Part> + Clone {
 fn tile_products(product: &ByteProduct) -> impl Iterator<Item = (TileProduct, u32, u32)> {
     let (words, signs) = (product.words, product.signs);
     let strides = product.matrices().map(|rows| rows.stride);
-    let columns = parts(product.columns);
-    parts(product.rows).flat_map(move |below| {
-        columns.clone().map(move |beside| {
+    let columns = tile_blocks(product.columns);
+    tile_blocks(product.rows).flat_map(move |below| {
+        columns.clone().map(move |right| {
             let node = TileProduct {
                 rows: below.registers,
-                columns: beside.registers,
+                columns: right.registers,
                 words,
                 signs,
                 strides,
             };
-            (node, below.start, beside.start)
+            (node, below.start, right.start)
         })
     })
 }
@@ -86,11 +86,11 @@ impl Select<'_> {
         let [to, lhs, rhs] = product.matrices();
         for (node, row, column) in tile_products(product) {
             self.configure(node.shapes());
-            let beside = i64::from(ByteProduct::WORD * column);
+            let right = i64::from(ByteProduct::WORD * column);
             let starts = [
-                (to.start, to.offset(row) + beside),
+                (to.start, to.offset(row) + right),
                 (lhs.start, lhs.offset(row)),
-                (rhs.start, beside),
+                (rhs.start, right),
             ];
             let starts = starts.map(|(start, bytes)| match (self.pointer(&start), bytes) {
                 (pointer, 0) => pointer,

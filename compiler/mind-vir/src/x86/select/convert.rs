@@ -113,7 +113,7 @@ impl Select<'_> {
     }
 
     /// Packs each half of `x`, and concatenates the results.
-    fn packed(&mut self, pack: codes::Row, x: VReg) -> VReg {
+    fn packed(&mut self, pack: codes::InstructionForms, x: VReg) -> VReg {
         let packed = self.two(pack, x, Rm::Reg(x));
         let result = self.new_vector();
         const EVEN_QUARTERS: u8 = 0b00_00_10_00;

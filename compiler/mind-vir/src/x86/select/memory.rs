@@ -6,7 +6,7 @@ use regalloc2::{Operand, RegClass, VReg};
 use crate::ir::{Addr, Lane, Value};
 
 use super::super::codes;
-use super::super::lanewise::{Kind, Lanewise};
+use super::super::lanewise::{Lanewise, LanewiseOp};
 use super::super::machine::{Mem, Node};
 use super::super::non_temporal::NonTemporalStore;
 use super::super::view::View;
@@ -22,7 +22,7 @@ impl Select<'_> {
         }
     }
 
-    fn node(&self, kind: Kind, lane: Lane, count: Option<Value>) -> Lanewise {
+    fn node(&self, kind: LanewiseOp, lane: Lane, count: Option<Value>) -> Lanewise {
         Lanewise {
             kind,
             lane,
@@ -166,7 +166,7 @@ impl Select<'_> {
             Operand::reg_use_at_end(pointer),
             Operand::reg_use_at_end(number),
         ];
-        self.lanewise(self.node(Kind::Load, lane, Some(count)), &operands, 2);
+        self.lanewise(self.node(LanewiseOp::Load, lane, Some(count)), &operands, 2);
     }
 
     pub(super) fn store(&mut self, value: Value, addr: &Addr, count: Option<Value>) {
@@ -209,7 +209,11 @@ impl Select<'_> {
         }
         let (pointer, number) = (self.pointer(addr), self.reg(count));
         let operands = [vector, pointer, number].map(Operand::reg_use_at_end);
-        self.lanewise(self.node(Kind::Store, lane, Some(count)), &operands, 2);
+        self.lanewise(
+            self.node(LanewiseOp::Store, lane, Some(count)),
+            &operands,
+            2,
+        );
     }
 
     /// A store of the first bytes of a vector, in pieces, because on some processors a masked store takes a hundred
@@ -306,7 +310,11 @@ impl Select<'_> {
             Operand::reg_use_at_end(distance),
         ];
         operands.extend(count.map(|count| Operand::reg_use_at_end(self.reg(count))));
-        self.lanewise(self.node(Kind::LoadStrided, lane, count), &operands, 3);
+        self.lanewise(
+            self.node(LanewiseOp::LoadStrided, lane, count),
+            &operands,
+            3,
+        );
     }
 
     pub(super) fn gather(
@@ -324,7 +332,7 @@ impl Select<'_> {
             Operand::reg_use_at_end(places),
         ];
         operands.extend(count.map(|count| Operand::reg_use_at_end(self.reg(count))));
-        self.lanewise(self.node(Kind::Gather, lane, count), &operands, 2);
+        self.lanewise(self.node(LanewiseOp::Gather, lane, count), &operands, 2);
     }
 
     pub(super) fn divide(
@@ -342,7 +350,11 @@ impl Select<'_> {
             Operand::reg_use_at_end(rhs),
         ];
         operands.extend(count.map(|count| Operand::reg_use_at_end(self.reg(count))));
-        let node = self.node(Kind::Divide { is_signed }, lane_of(self, value), count);
+        let node = self.node(
+            LanewiseOp::Divide { is_signed },
+            lane_of(self, value),
+            count,
+        );
         self.lanewise(node, &operands, 2);
     }
 }

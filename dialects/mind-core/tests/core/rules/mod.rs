@@ -158,6 +158,7 @@ families! {
     windows::convolutions => the_rules_of_conv_and_conv_transpose;
     products::pairs => the_rules_of_dot_general;
     products::blocks => the_rules_of_block_matmul;
+    products::systems => the_rules_of_cholesky_and_triangular_solve;
     products::scales => the_rules_of_quantize_and_dequantize;
     arithmetic::bits => the_rules_of_bitcast;
     arithmetic::prefixes => the_rules_of_cumulative;

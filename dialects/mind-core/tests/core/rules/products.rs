@@ -4,6 +4,7 @@ use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::quantize::{Dequantize, Quantize};
+use mind_core::ops::solve::{Cholesky, TriangularSolve};
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, QuantFormat};
 
@@ -163,5 +164,41 @@ pub fn scales() -> Vec<Case> {
         dequantize("i8[2, 3]; f32[3]; i8[]", -1, "E3002"),
         dequantize("i8[2, 3]; f32[4]", -1, "E3003"),
         dequantize("i8[2, 3]; f32[3]", 2, "E3004"),
+    ]
+}
+
+/// Cholesky and triangular_solve.
+pub fn systems() -> Vec<Case> {
+    let factor =
+        |operand: &str, expected| case(Cholesky::DEF, operand, Cholesky::attrs(true), expected);
+    let solve = |operands: &str, is_left, expected| {
+        let attrs = TriangularSolve::attrs(true, is_left, false, false);
+        case(TriangularSolve::DEF, operands, attrs, expected)
+    };
+    vec![
+        factor("f32[3, 3]", "f32[3, 3]"),
+        factor("f16[B, C, C]", "f16[B, C, C]"),
+        factor("bf16[?, 2]", "bf16[2, 2]"),
+        factor("f64[0, 0]", "f64[0, 0]"),
+        factor("f64[2, 0, 1, 1]", "f64[2, 0, 1, 1]"),
+        factor("i32[3, 3]", "E2005"),
+        factor("f32[]", "E3002"),
+        factor("f32[3]", "E3002"),
+        factor("f32[2, 3]", "E3003"),
+        factor("f32[B, C]", "E3003"),
+        solve("f32[3, 3]; f32[3, 2]", true, "f32[3, 2]"),
+        solve("f64[3, 3]; f64[2, 3]", false, "f64[2, 3]"),
+        solve("f16[B, C, C]; f16[B, ?, 2]", true, "f16[B, C, 2]"),
+        solve("f32[?, 3, 3]; f32[4, 3, 0]", true, "f32[4, 3, 0]"),
+        solve("f32[0, 0]; f32[0, 5]", true, "f32[0, 5]"),
+        solve("f32[3, 3]; f64[3, 2]", true, "E2004"),
+        solve("u8[3, 3]; u8[3, 2]", true, "E2005"),
+        solve("f32[3]; f32[3]", true, "E3002"),
+        solve("f32[3, 3]; f32[3]", true, "E3002"),
+        solve("f32[3, 3]; f32[2, 3, 3]", true, "E3002"),
+        solve("f32[3, 4]; f32[3, 2]", true, "E3003"),
+        solve("f32[3, 3]; f32[2, 3]", true, "E3003"),
+        solve("f32[3, 3]; f32[3, 2]", false, "E3003"),
+        solve("f32[2, 3, 3]; f32[1, 3, 3]", true, "E3003"),
     ]
 }

@@ -1,4 +1,4 @@
-//! The scalar functions and the conversions, a row each.
+//! Benchmarks of scalar functions and conversions, a row each.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
@@ -6,10 +6,10 @@ use mind_jit::lower::nest::{Nest, Node, Output, Registers, StridedAccess};
 
 use super::{Case, Peer, Program};
 
-/// Elements of each operand: they stay in the second level of the caches.
+/// Elements per operand, which fit into the second-level cache.
 const COUNT: usize = 16 << 10;
 
-/// The same steps in intrinsics, where this machine has them.
+/// Returns the implementation in intrinsics, if this machine supports it.
 fn peer(name: &str) -> Option<Peer> {
     #[cfg(target_arch = "x86_64")]
     let peers = super::peers::available();
@@ -19,7 +19,7 @@ fn peer(name: &str) -> Option<Peer> {
     peers.find(|(own, _)| *own == name).map(|&(_, peer)| peer)
 }
 
-/// A map over flat operands of these dtypes, with a result of another.
+/// Returns a map over flat operands of these dtypes, with a result of dtype `to`.
 fn row(name: &str, operands: &[DType], nodes: Vec<Node>, to: DType) -> Case {
     let flat = |dtype| StridedAccess {
         dtype,
@@ -54,7 +54,7 @@ fn row(name: &str, operands: &[DType], nodes: Vec<Node>, to: DType) -> Case {
     }
 }
 
-/// A function of as many operands as it takes.
+/// Returns the map of a function over its operands.
 fn applied(function: ScalarFn, dtype: DType) -> Case {
     let mut operands = vec![dtype; function.arity()];
     if function == ScalarFn::Select {
@@ -77,7 +77,8 @@ fn converted(from: DType, to: DType) -> Case {
     row(&name, &[from], vec![Node::Input(0), convert], to)
 }
 
-/// Every function on `f32`, or on `i32` where it takes no floats; shifts and bits of other widths, conversions.
+/// Returns every function on `f32`, or on `i32` if it is not defined on floats; shifts and bit operations of other
+/// widths; conversions.
 pub fn cases() -> Vec<Case> {
     use DType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U32};
     let dtype = |function: ScalarFn| {

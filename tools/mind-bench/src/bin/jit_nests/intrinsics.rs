@@ -1,22 +1,22 @@
-//! The same steps in AVX2 intrinsics.
+//! Reference implementations in AVX2 intrinsics.
 
 use std::arch::x86_64::*;
 
 use mind_ir::scalar::math::{self, Steps};
 
-/// Whether this machine has what the loops here use.
+/// Returns whether this machine supports the instructions used here.
 pub fn available() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 pub struct Avx2;
 
-/// Functions here are called where AVX2 and FMA are there, and become part of functions that enable them.
+/// These functions are called only if AVX2 and FMA are available, and are inlined into functions that enable them.
 macro_rules! avx2 {
     ($($name:ident($($arg:ident),*) -> $result:ident = $call:expr;)*) => {$(
         #[inline(always)]
         fn $name(&mut self, $($arg: Self::Value),*) -> Self::$result {
-            // SAFETY: the machine has the instructions: see `available`.
+            // SAFETY: the machine has the instructions; see `available`.
             unsafe { $call }
         }
     )*};
@@ -120,13 +120,13 @@ impl Steps for Avx2 {
     }
 }
 
-/// Defines a function of slices that runs a body with AVX2 and FMA.
+/// Defines a function of slices whose body is compiled with AVX2 and FMA.
 macro_rules! enabled {
     ($(fn $name:ident($inputs:ident, $output:ident) $body:block)*) => {$(
         pub fn $name(inputs: &[&[f32]], output: &mut [f32]) {
             #[target_feature(enable = "avx2,fma")]
             fn enabled($inputs: &[&[f32]], $output: &mut [f32]) $body
-            // SAFETY: only called where the machine has both.
+            // SAFETY: only called if the machine has both.
             unsafe { enabled(inputs, output) }
         }
     )*};
@@ -136,29 +136,29 @@ pub(super) use enabled;
 #[inline(always)]
 pub fn load(x: &[f32], at: usize) -> __m256 {
     debug_assert!(at + 8 <= x.len());
-    // SAFETY: eight elements from `at` on: extents here are multiples of 64.
+    // SAFETY: there are eight elements from `at` on, because extents here are multiples of 64.
     unsafe { _mm256_loadu_ps(x.as_ptr().add(at)) }
 }
 
 #[inline(always)]
 fn store(y: &mut [f32], at: usize, value: __m256) {
     debug_assert!(at + 8 <= y.len());
-    // SAFETY: as for loads.
+    // SAFETY: as for `load`.
     unsafe { _mm256_storeu_ps(y.as_mut_ptr().add(at), value) }
 }
 
-/// Results that leave the caches go past them.
+/// Non-temporal store, for results that do not fit into the caches.
 #[inline(always)]
 fn stream(y: &mut [f32], at: usize, value: __m256) {
     debug_assert!(at + 8 <= y.len());
-    // SAFETY: as for loads; the buffers are aligned to pages.
+    // SAFETY: as for `load`; the buffers are page-aligned.
     unsafe { _mm256_stream_ps(y.as_mut_ptr().add(at), value) }
 }
 
-/// Elements of an output beyond which it leaves the caches.
+/// Minimal number of elements of an output that does not fit into the caches.
 const STREAMED: usize = 4 << 20;
 
-/// Four vectors in a round.
+/// Computes four vectors per iteration.
 #[inline(always)]
 pub fn each(output: &mut [f32], f: impl Fn(usize) -> __m256) {
     let streams = output.len() >= STREAMED;
@@ -186,7 +186,7 @@ pub fn copy(from: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Sixty-four partial results in order, folded by halves.
+/// Reduces sixty-four partial results in halves.
 #[inline(always)]
 fn fold(p: [__m256; 8], combine: impl Fn(__m256, __m256) -> __m256 + Copy) -> f32 {
     let q: [__m256; 4] = std::array::from_fn(|at| combine(p[at], p[at + 4]));
@@ -225,7 +225,7 @@ fn add(a: __m256, b: __m256) -> __m256 {
     Avx2.add(a, b)
 }
 
-/// The larger, NaN if either is, +0 above -0.
+/// Returns the maximum; NaN if either operand is NaN, and +0 is larger than -0.
 #[inline(always)]
 fn maximum(a: __m256, b: __m256) -> __m256 {
     // SAFETY: see `available`.
@@ -367,7 +367,7 @@ enabled! {
     }
 }
 
-/// The transpose of eight vectors.
+/// Transposes eight vectors.
 #[inline(always)]
 fn turned(r: [__m256; 8]) -> [__m256; 8] {
     // SAFETY: see `available`.

@@ -1,14 +1,14 @@
-//! Speed of compiled nests beside the same loops written in intrinsics, and beside copying memory.
+//! Speed of compiled nests compared with the same loops in intrinsics, and with copying memory.
 //!
 //! ```text
 //! cargo rustc --release -p mind-bench --bin jit_nests -- -C target-cpu=native
 //! target/release/jit_nests [FILTER [ISA]]
 //! ```
 //!
-//! Rounds of both alternate on one thread; figures are medians, `ratio` the median of the ratios of
-//! neighbouring rounds, above 1 where the compiled nest is faster. The intrinsics take the same steps, so
-//! results are compared too. The percentage is of the speed at which this machine copies as many bytes.
-//! Compile time is that of a warm process, from the nest to runnable pages.
+//! Runs of both alternate on one thread. Times are medians; `ratio` is the median of the ratios of neighbouring runs,
+//! above 1 if the compiled nest is faster. Results are also compared, because the intrinsics take the same steps. The
+//! percentage is relative to the speed at which this machine copies the same number of bytes. Compile time is from the
+//! nest to executable pages, in a warm process.
 
 mod functions;
 mod programs;
@@ -27,7 +27,7 @@ use mind_vir::ir::{Function, Signature};
 use mind_vir::kernel::CompiledKernel;
 use mind_vir::target::TargetInfo;
 
-/// `count` numbers from -4 to 4.
+/// Returns `count` numbers from -4 to 4.
 fn numbers(count: usize) -> Pages {
     let mut pages = Pages::new(4 * count);
     for (at, x) in pages.f32_mut().iter_mut().enumerate() {
@@ -36,23 +36,23 @@ fn numbers(count: usize) -> Pages {
     pages
 }
 
-/// What is compiled.
+/// The compiled program.
 enum Program {
     Rows(Nest),
     Columns(Columns),
 }
 
-/// The same in intrinsics: inputs, output.
+/// The implementation in intrinsics: inputs, output.
 type Peer = fn(&[&[f32]], &mut [f32]);
 
-/// A line of the table.
+/// A row of the table.
 struct Case {
     name: String,
     program: Program,
-    /// Elements of each input and of the output, of `f32` or in its place.
+    /// Elements of each input and of the output, in units of `f32`.
     inputs: Vec<usize>,
     output: usize,
-    /// Bytes that must be read and written.
+    /// Bytes read and written.
     bytes: usize,
     peer: Option<Peer>,
 }
@@ -78,7 +78,7 @@ fn function(program: &Program, target: &TargetInfo) -> (Function, usize) {
     (b.finish(), rows.copied().unwrap_or(1))
 }
 
-/// Seconds of one call, in batches long enough for the clock.
+/// Returns the seconds of one call, timed in batches that are long enough for the clock.
 fn time(calls: usize, call: &mut dyn FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..calls {
@@ -87,7 +87,7 @@ fn time(calls: usize, call: &mut dyn FnMut()) -> f64 {
     start.elapsed().as_secs_f64() / calls as f64
 }
 
-/// Gigabytes read and written in a second by copying as many bytes as `bytes` says, half of them each way.
+/// Returns the gigabytes per second of a copy that reads and writes `bytes` bytes in total.
 fn copy_speed(bytes: usize) -> f64 {
     let from = numbers(bytes / 8);
     let mut to = numbers(bytes / 8);
@@ -122,7 +122,7 @@ fn run(case: &Case, target: &TargetInfo) {
     let mut args: Vec<u64> = inputs.iter().map(Pages::address).collect();
     args.extend([output.address(), 0, rows as u64]);
     args.extend(memory.as_ref().map(Pages::address));
-    // SAFETY: the buffers have as many elements as the case says, and scratch memory is its own.
+    // SAFETY: the buffers have the sizes of the case, and scratch memory is not shared.
     let mut ours = || unsafe {
         kernel.call(&args);
     };

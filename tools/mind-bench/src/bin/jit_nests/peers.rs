@@ -1,4 +1,4 @@
-//! Scalar functions and conversions in AVX2 intrinsics, by the name of their row.
+//! Scalar functions and conversions in AVX2 intrinsics, by row name.
 
 use std::arch::x86_64::*;
 
@@ -7,12 +7,12 @@ use mind_ir::scalar::ScalarFn;
 use super::Peer;
 use super::intrinsics::{self, Avx2, each, enabled, load};
 
-/// Every peer, if the machine has what they use.
+/// Returns all implementations; none if the machine does not support them.
 pub fn available() -> &'static [(&'static str, Peer)] {
     if intrinsics::available() { PEERS } else { &[] }
 }
 
-/// Rows of functions: those that are made of steps, of one operand and of two, and what others do.
+/// Defines rows: functions of one and of two operands that are made of `Steps`, and functions with explicit bodies.
 macro_rules! peers {
     (
         one: $($one:ident)*;
@@ -91,7 +91,7 @@ peers! {
         let x = load(inputs[0], at);
         let is_beyond = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(2_147_483_648.0));
         let whole = _mm256_castsi256_ps(_mm256_cvttps_epi32(x));
-        // The least number, with every bit flipped, is the largest.
+        // The minimum with all bits inverted is the maximum.
         let whole = _mm256_xor_ps(whole, is_beyond);
         _mm256_and_ps(whole, _mm256_cmp_ps::<_CMP_ORD_Q>(x, x))
     }

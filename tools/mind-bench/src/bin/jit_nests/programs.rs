@@ -1,4 +1,4 @@
-//! What is measured.
+//! The measured programs.
 
 use mind_ir::scalar::Reduction;
 use mind_ir::scalar::ScalarFn::{self, *};
@@ -7,7 +7,7 @@ use mind_jit::lower::nest::{Columns, Nest, Node, Output, Registers, StridedAcces
 
 use super::{Case, Peer, Program};
 
-/// The same steps in intrinsics, where this machine has them.
+/// Returns the implementation in intrinsics, if this machine supports it.
 macro_rules! peer {
     ($name:ident) => {{
         #[cfg(target_arch = "x86_64")]
@@ -60,7 +60,7 @@ fn output(node: usize, access: StridedAccess) -> Output {
     }
 }
 
-/// A map over `count` elements, cut into chunks.
+/// Returns a map over `count` elements, split into chunks.
 fn map(name: &str, count: usize, inputs: usize, nodes: Vec<Node>, peer: Option<Peer>) -> Case {
     let chunk = 16 << 10;
     let flat = access(F32, &[chunk as i64], 1);
@@ -106,7 +106,7 @@ fn gelu() -> Vec<Node> {
     vec![Node::Input(0), apply(Gelu, &[0])]
 }
 
-/// `0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, written out.
+/// Returns `0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))` as separate ops.
 fn gelu_tanh() -> Vec<Node> {
     vec![
         Node::Input(0),
@@ -136,7 +136,7 @@ fn gate() -> Vec<Node> {
     ]
 }
 
-/// A program over the rows of a square matrix of `n` rows.
+/// Returns a program over the rows of a square matrix with `n` rows.
 fn rows(name: &str, n: usize, nodes: Vec<Node>, peer: Option<Peer>) -> Case {
     let dense = access(F32, &[n as i64], 1);
     let result = match nodes.last() {
@@ -189,7 +189,7 @@ fn layer_norm() -> Vec<Node> {
     ]
 }
 
-/// A copy `[rows, columns]` to `[columns, rows]`.
+/// Returns a transposing copy from `[rows, columns]` to `[columns, rows]`.
 fn transpose(dtype: DType, rows: usize, columns: usize, peer: Option<Peer>) -> Case {
     let words = rows * columns * dtype.size() / 4;
     Case {
@@ -231,7 +231,7 @@ fn column_sums(rows: usize, columns: usize, peer: Option<Peer>) -> Case {
     }
 }
 
-/// Every line of the table.
+/// Returns every row of the table.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for count in [4 << 10, 16 << 10, 4 << 20] {

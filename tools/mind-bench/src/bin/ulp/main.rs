@@ -1,11 +1,11 @@
-//! Measures the error of the math functions in units in the last place.
+//! Measures the error of the math functions in units in the last place (ulp).
 //!
-//! f32 is measured on every bit pattern, MIL's own functions on blocks of them and functions of two operands on random
-//! pairs, against f64; f64 on random and edge points, against numbers of 256 bits. The references share nothing with the
-//! functions measured: they are those of Rust, `libm` and `astro-float-num`.
+//! f32 functions are measured against f64 on every bit pattern, MIL's own functions on blocks of them, and functions of
+//! two operands on random pairs. f64 functions are measured on random and edge points against 256-bit numbers. The
+//! references are independent of the measured functions: they are those of Rust, `libm` and `astro-float-num`.
 //!
-//! Build with `-C target-cpu=native`; without a hardware fused multiply-add a run takes hours
-//! instead of minutes.
+//! Build with `-C target-cpu=native`, because without a hardware fused multiply-add a run takes hours instead of
+//! minutes.
 
 mod measure;
 mod mil;
@@ -26,7 +26,7 @@ Prints the largest error of each math function, in ulp, and the input where it o
   --points=N  random points of each function in f64, and pairs of a function of two operands (default 200000)
   --stride=N  only every Nth block of 4096 inputs in f32 (default 1; for MIL's 64)";
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Args {
     dtype: Option<String>,
     function: Option<String>,
@@ -35,7 +35,7 @@ struct Args {
 }
 
 impl Args {
-    /// Returns `None` where an argument is not understood.
+    /// Parses the command line. Returns `None` if an argument is invalid.
     fn parse() -> Option<Args> {
         let mut args = Args {
             dtype: None,
@@ -125,6 +125,6 @@ fn show_found(name: &str, dtype: &str, found: &Found) {
 }
 
 fn show(row: &str) {
-    // A reader that closes the pipe has seen enough.
+    // Write errors are ignored, because a reader may close the pipe early.
     let _ = writeln!(io::stdout(), "| {row} |");
 }

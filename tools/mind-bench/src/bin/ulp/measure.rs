@@ -1,4 +1,4 @@
-//! The largest error of a function over its inputs.
+//! Search for the largest error of a function.
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 use std::thread;
@@ -8,15 +8,15 @@ use mind_ir::random::Rng;
 use crate::rows::{Pair, Row};
 use mind_testgen::exact::{Exact, FloatFormat};
 
-/// The largest error of a function, and where it occurs.
+/// The largest error of a function, and its location.
 pub struct Found {
-    /// Inputs measured.
+    /// Number of measured inputs.
     pub count: u64,
     /// The largest error, in ulp.
     pub ulp: f64,
-    /// The input or the pair of inputs.
+    /// The input, or the pair of inputs.
     pub at: String,
-    /// Whether the function never decreases, where its inputs were taken in order.
+    /// Whether the function is monotonic, if its inputs were visited in order.
     pub is_monotone: Option<bool>,
 }
 
@@ -61,7 +61,7 @@ impl<X> Worst<X> {
     }
 }
 
-/// The error on every `stride`th block of all 2^32 inputs; a thread for each sign.
+/// Returns the error on every `stride`th block of all 2^32 inputs, with a thread per sign.
 pub fn every_f32(
     function: impl Fn(&mut [f32]) + Sync,
     reference: impl Fn(f64) -> f64 + Sync,
@@ -85,7 +85,7 @@ pub fn every_f32(
     })
 }
 
-/// The error on the inputs of one sign, and whether the function never decreases there.
+/// Returns the error on the inputs of one sign, and whether the function is monotonic there.
 fn one_sign(
     sign: u32,
     function: &impl Fn(&mut [f32]),
@@ -105,7 +105,7 @@ fn one_sign(
             let bits = sign | bits;
             let exact = reference(f64::from(f32::from_bits(bits)));
             worst.record(error_f32(result, exact), bits);
-            // Negative inputs are visited downwards.
+            // Negative inputs are visited in descending order.
             let (below, above) = if sign == 0 {
                 (last, Some(result))
             } else {
@@ -120,7 +120,7 @@ fn one_sign(
     (worst, is_monotone)
 }
 
-/// The error on random pairs.
+/// Returns the error on random pairs.
 pub fn pairs_of_f32(row: &Pair, points: u64) -> Found {
     let mut worst = Worst::new();
     let mut rng = Rng::new(0);
@@ -133,7 +133,7 @@ pub fn pairs_of_f32(row: &Pair, points: u64) -> Found {
     worst.found(None, |(x, y)| format!("{x:e}, {y:e}"))
 }
 
-/// The error on random pairs.
+/// Returns the error on random pairs.
 pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
     let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut rng = Rng::new(0);
@@ -145,8 +145,8 @@ pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
     worst.found(None, |(x, y)| format!("{x:e}, {y:e}"))
 }
 
-/// The error on random points of the domain, random bit patterns, and the neighbourhoods of the
-/// points where one approximation or exponent gives way to the next.
+/// Returns the error on random points of the domain, random bit patterns, and the neighbourhoods of points where the
+/// approximation or the exponent changes.
 pub fn points_of_f64(row: &Row, points: u64) -> Found {
     let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut check = |x: f64| {
@@ -165,7 +165,7 @@ pub fn points_of_f64(row: &Row, points: u64) -> Found {
     for _ in 0..points / 4 {
         let unit = rng.fraction();
         check(low + unit * (high - low));
-        // Magnitudes spread evenly over the binades near 1, where all approximations change.
+        // Magnitudes are uniform over the binades near 1, where the approximations change.
         check(
             f64::from_bits((rng.bits() >> 12) + ((1023 - 20 + rng.bits() % 26) << 52))
                 * if rng.bits() & 1 == 0 { 1.0 } else { -1.0 },
@@ -176,7 +176,8 @@ pub fn points_of_f64(row: &Row, points: u64) -> Found {
     worst.found(None, |x| format!("{:#018x} ({x:e})", x.to_bits()))
 }
 
-/// Points where a special value, an approximation or an exponent begins, or a circular function has a root.
+/// Returns points at which a special value, an approximation or an exponent begins, or a trigonometric function has a
+/// root.
 fn edges() -> impl Iterator<Item = f64> {
     let special = [0.0, f64::from_bits(1), f64::MAX, f64::INFINITY, f64::NAN];
     let corners = [
@@ -205,8 +206,7 @@ fn edges() -> impl Iterator<Item = f64> {
         .chain(powers)
 }
 
-/// The distance from `result` to `reference` in ulps of f32; infinite for a wrong special value or
-/// sign.
+/// Returns the distance from `result` to `reference` in ulps of f32; infinite for a wrong special value or sign.
 fn error_f32(result: f32, reference: f64) -> f64 {
     let rounded = reference as f32;
     if rounded.is_nan() || rounded.is_infinite() || !result.is_finite() {

@@ -1,20 +1,20 @@
-//! Functions of MIL that core does not have, with references that share nothing with them.
+//! Functions of MIL that are not in core, with independent references.
 
 use std::f64::consts::FRAC_2_PI;
 
 use mind_mil::functions::{ALL, Function};
 
-/// A function of MIL, and what it approximates.
+/// A function of MIL, and its reference.
 pub struct Row {
     /// `mil.` and the name of the op.
     pub name: String,
-    /// What evaluation computes.
+    /// The evaluated function.
     pub function: Function,
-    /// The function in `f64`.
+    /// The reference in `f64`.
     pub reference: fn(f64) -> f64,
 }
 
-/// Every function of MIL that is measured; `gelu EXACT` is core's.
+/// Returns the measured functions of MIL; `gelu EXACT` is core's.
 pub fn rows() -> impl Iterator<Item = Row> {
     ALL.iter().filter_map(|&(name, function)| {
         Some(Row {
@@ -37,7 +37,7 @@ fn reference(name: &str) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// `x` times the sigmoid of `gate`.
+/// Returns `x` times the sigmoid of `gate`.
 fn gated(x: f64, gate: f64) -> f64 {
     if gate < 0.0 {
         x * (gate.exp() / (1.0 + gate.exp()))

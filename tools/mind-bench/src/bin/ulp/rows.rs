@@ -1,4 +1,4 @@
-//! The functions that are measured, with their references.
+//! The measured functions with their references.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -14,7 +14,7 @@ pub struct Row {
     pub f64: fn(f64) -> f64,
     pub f32_reference: fn(f64) -> f64,
     pub f64_reference: fn(&mut Exact, f64) -> BigFloat,
-    /// Where the result in f64 is neither saturated nor trivial.
+    /// The range in which the f64 result is neither saturated nor trivial.
     pub domain: (f64, f64),
 }
 
@@ -25,7 +25,7 @@ pub struct Pair {
     pub f64: fn(f64, f64) -> f64,
     pub f32_reference: fn(f64, f64) -> f64,
     pub f64_reference: fn(&mut Exact, f64, f64) -> BigFloat,
-    /// A pair that suits both types.
+    /// Draws a pair that is in the range of both types.
     pub draw: fn(&mut Rng) -> (f64, f64),
 }
 
@@ -222,7 +222,7 @@ pub const ROWS: [Row; 22] = [
     },
 ];
 
-/// Functions of two operands whose results are rounded.
+/// Functions of two operands with rounded results.
 pub const PAIRS: [Pair; 2] = [
     Pair {
         name: "atan2",
@@ -249,7 +249,7 @@ pub const PAIRS: [Pair; 2] = [
     },
 ];
 
-/// A number of either sign with a magnitude from 2^-binades to 2^binades.
+/// Returns a number of random sign with a magnitude from 2^-binades to 2^binades.
 fn spread(rng: &mut Rng, binades: f64) -> f64 {
     let magnitude = (binades * (2.0 * rng.fraction() - 1.0)).exp2();
     if rng.bits() & 1 == 0 {

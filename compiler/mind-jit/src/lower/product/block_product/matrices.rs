@@ -3,7 +3,7 @@
 //! The sums of several parts are stored to memory before each row loads, scales and accumulates them, because loading a
 //! tile right after it was written stalls.
 
-use mind_vir::ir::{Addr, BinaryOp, Builder, ByteProduct, Lane, LoopKind, Rows, Value};
+use mind_vir::ir::{Addr, BinaryOp, Builder, ByteProduct, Lane, LoopKind, Value, WordRows};
 
 use super::super::operands::beyond;
 use super::super::quantised::{Factors, Part, TERMS, WORDS, moved, scaled};
@@ -86,14 +86,14 @@ impl Tile<'_> {
     /// Multiplies the rows of a part by its words of a strip.
     fn multiply(&self, b: &mut Builder, lhs: Value, copy: Value, (part, strip): (usize, usize)) {
         let cx = self.cx;
-        let lying = |start: Addr, stride: usize| Rows {
+        let word_rows = |start: Addr, stride: usize| WordRows {
             start,
             stride: stride as u32,
         };
         b.byte_product(ByteProduct {
-            to: lying(self.product(part, 0, strip), self.strips * cx.vector),
-            lhs: lying(Addr::at(lhs), cx.p.k),
-            rhs: lying(beyond_bytes(copy, strip * cx.part_bytes(1)), cx.vector),
+            to: word_rows(self.product(part, 0, strip), self.strips * cx.vector),
+            lhs: word_rows(Addr::at(lhs), cx.p.k),
+            rhs: word_rows(beyond_bytes(copy, strip * cx.part_bytes(1)), cx.vector),
             rows: self.rows as u32,
             columns: (cx.vector / ByteProduct::WORD as usize) as u32,
             words: WORDS as u32,

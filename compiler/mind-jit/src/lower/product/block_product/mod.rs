@@ -5,7 +5,7 @@
 //! once per block of rows to a copy with four integers per lane.
 
 use mind_vir::ir::{
-    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, Rows, ShiftOp, Value,
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value, WordRows,
 };
 
 use mind_vir::target::{CodeTarget, TargetInfo};
@@ -92,7 +92,7 @@ impl BlockProduct {
         let takes_matrices = CodeTarget::from(target).multiplies_bytes()
             && Shape::of(panels.format).groups == 1
             && m >= LEAST_MATRIX_ROWS
-            && k <= Rows::MOST_STRIDE as usize;
+            && k <= WordRows::MOST_STRIDE as usize;
         let (rows, vectors) = match m {
             0 | 1 => (1, 4),
             2..=DIRECT_ROWS => (m, 2),

@@ -9,7 +9,7 @@ use super::super::quantised::{Factors, Part, Region, TERMS, WORDS, moved, parts,
 use super::{Context, Copied, Method, beyond_bytes, pairs};
 
 /// The number of accumulators that stay in registers between parts.
-const KEPT_SUMS: usize = 4;
+const MAX_REGISTER_SUMS: usize = 4;
 
 /// Rows of a block by some vectors of columns.
 pub(super) struct Tile<'c> {
@@ -67,7 +67,7 @@ impl Tile<'_> {
     ) -> Vec<Value> {
         let zero = b.constant(Lane::F32, 0);
         let zeros = vec![zero; self.count()];
-        let keeps = self.count() <= KEPT_SUMS;
+        let keeps = self.count() <= MAX_REGISTER_SUMS;
         if !keeps {
             self.put(b, &zeros);
         }

@@ -15,7 +15,7 @@ const WORDS: usize = 1;
 
 /// Prefetch distance in panels, because the hardware prefetcher does not keep up with adjacent panels whose numbers
 /// take time to dequantise.
-const AHEAD: i32 = 1024;
+const PREFETCH_BYTES: i32 = 1024;
 
 const CACHE_LINE: usize = 64;
 
@@ -378,11 +378,11 @@ impl Context {
         sums
     }
 
-    /// Prefetches [`AHEAD`] bytes after words that are read for the first time.
-    fn ask_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
+    /// Prefetches [`PREFETCH_BYTES`] bytes after words that are read for the first time.
+    fn prefetch_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
         let column = strip * b.lanes() as usize % self.region.panels.width;
         if (column * Lane::I32.bytes() as usize).is_multiple_of(CACHE_LINE) {
-            b.prefetch(words.plus(AHEAD));
+            b.prefetch(words.plus(PREFETCH_BYTES));
         }
     }
 
@@ -399,7 +399,7 @@ impl Context {
         let addr = self.addr(b, here.low, strip, row(self.fields.low, run.low.0), 4);
         let low = b.load(Lane::I32, addr, None);
         if run.low.1 == 0 {
-            self.ask_ahead(b, strip, addr);
+            self.prefetch_ahead(b, strip, addr);
         }
         let Some((word, shift)) = run.high else {
             return low;
@@ -410,7 +410,7 @@ impl Context {
         let addr = self.addr(b, here.high, strip, row(self.fields.high, word), 4);
         let high = b.load(Lane::I32, addr, None);
         if shift == self.facts.low.bits() as i32 {
-            self.ask_ahead(b, strip, addr);
+            self.prefetch_ahead(b, strip, addr);
         }
         let high = shifted(b, high, shift);
         let bits = (1u64 << self.facts.bits) - above;

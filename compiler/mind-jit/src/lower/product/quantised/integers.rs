@@ -128,14 +128,14 @@ pub(in crate::lower::product) fn parts(
         while let Some(first) = rest.first() {
             let is_own = |run: &&Run| run.term < first.term + TERMS;
             let count = rest.iter().take_while(is_own).count();
-            let (own, behind) = rest.split_at(count);
+            let (own, remaining) = rest.split_at(count);
             let part = Packed {
                 cx: &cx,
                 here,
                 runs: own,
             };
             sums = each(b, &part, sums);
-            rest = behind;
+            rest = remaining;
         }
         sums
     })

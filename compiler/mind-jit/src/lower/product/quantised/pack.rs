@@ -117,7 +117,7 @@ impl Vector<'_> {
             High::None => {}
             High::Bits(from) => {
                 let word = self.word(b, from, facts.high_flip());
-                let word = apart(b, word);
+                let word = transpose_bits(b, word);
                 self.write(b, word, fields.high);
             }
             High::Bytes(from, words) => {
@@ -275,7 +275,7 @@ impl Vector<'_> {
 }
 
 /// Moves bit `4 i + byte` of each word to bit `i` of byte `byte`.
-fn apart(b: &mut Builder, word: Value) -> Value {
+fn transpose_bits(b: &mut Builder, word: Value) -> Value {
     let mut all = b.constant(Lane::I32, 0);
     for bit in 0..32u32 {
         let to = 8 * (bit % 4) + bit / 4;

@@ -1,4 +1,4 @@
-//! Results whose extents an operand gives, where the program is for certain ones.
+//! Ops with data-dependent shapes, specialised to known extents.
 
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_ir::ValueId;
@@ -9,7 +9,7 @@ use mind_vir::program::{Algorithm, Elements, Extents, IndexType};
 
 use super::{Call, count};
 
-/// The reshape that `call` runs, if it does.
+/// Returns the reshape that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn reshape(call: Call<'_>) -> Option<Algorithm> {
     let own = call.g.view::<DynamicReshape>(call.inner)?;
     if own.refuse_ones(call.g) && result(call).contains(&1) {
@@ -26,7 +26,7 @@ pub(super) fn reshape(call: Call<'_>) -> Option<Algorithm> {
     checked(call, *extents, elements)
 }
 
-/// The broadcast that `call` runs, if it does.
+/// Returns the broadcast that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn broadcast(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     g.view::<DynamicBroadcastTo>(call.inner)?;
@@ -46,7 +46,7 @@ pub(super) fn broadcast(call: Call<'_>) -> Option<Algorithm> {
     checked(call, *extents, elements)
 }
 
-/// The indices along a dimension that `call` makes, if it does.
+/// Returns the iota that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn iota(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     let op = g.view::<DynamicIota>(call.inner)?;
@@ -64,7 +64,7 @@ fn checked(call: Call<'_>, extents: ValueId, elements: Elements) -> Option<Algor
     }))
 }
 
-/// The extents of the result.
+/// Returns the extents of the result.
 fn result(call: Call<'_>) -> Vec<usize> {
     known(call.g, call.g.result(call.op.id()))
 }

@@ -1,4 +1,4 @@
-//! What has no kernel, and C and object files can say all the same.
+//! Ops without a kernel that C and object files can express as a fixed algorithm, for example sorts.
 
 mod extents;
 mod sample;
@@ -13,7 +13,7 @@ use mind_vir::program::Algorithm;
 
 use crate::program::routine::sole;
 
-/// What `op` runs, if C and object files can say it.
+/// Returns the algorithm of `op`; `None` if only the compiler can evaluate it.
 pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
     let call = Call {
         g,
@@ -33,7 +33,7 @@ pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
     kinds.iter().find_map(|kind| kind(call))
 }
 
-/// A `loops.evaluate` of one op.
+/// A `loops.evaluate` of a single op.
 #[derive(Clone, Copy)]
 struct Call<'g> {
     g: &'g Graph,
@@ -41,7 +41,8 @@ struct Call<'g> {
     inner: OpId,
 }
 
-/// How many elements an array has; other extents than one of 0 may be too large to be multiplied.
+/// Returns the number of elements of an array. The product saturates, because the extents of an empty array may
+/// overflow.
 fn count(extents: &[usize]) -> usize {
     match extents.contains(&0) {
         true => 0,

@@ -1,4 +1,4 @@
-//! Images at the coordinates of a grid.
+//! Grid sampling.
 
 use mind_core::ops::sample::{GridCoordinates, GridPadding, GridSample, Interpolation, Layout};
 use mind_loops::extents::known;
@@ -6,7 +6,7 @@ use mind_vir::program::{Algorithm, Between, Beyond, Coordinates, Sampling};
 
 use super::{Call, count};
 
-/// The sampling that `call` runs, if it does.
+/// Returns the sampling that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn sampling(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     let op = g.view::<GridSample>(call.inner)?;

@@ -1,4 +1,4 @@
-//! Writes at listed places.
+//! Scatters.
 
 use mind_core::eval::bounds;
 use mind_core::ops::scatter::{self, ScatterElements, ScatterNd};
@@ -8,7 +8,7 @@ use mind_vir::program::{Algorithm, Bounds, Dimension, IndexType, Scattering, Upd
 
 use super::{Call, count};
 
-/// The scatter along an axis that `call` runs, if it does.
+/// Returns the scatter along an axis that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn elements(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     let op = g.view::<ScatterElements>(call.inner)?;
@@ -24,7 +24,7 @@ pub(super) fn elements(call: Call<'_>) -> Option<Algorithm> {
     scattering(call, (op.kind(g), op.bounds(g)), (tuples, axes, 1))
 }
 
-/// The scatter of slices that `call` runs, if it does.
+/// Returns the scatter of slices that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn slices(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     let op = g.view::<ScatterNd>(call.inner)?;
@@ -73,7 +73,7 @@ fn scattering(
     }))
 }
 
-/// The dimensions of an array.
+/// Returns the dimensions of an array.
 fn dimensions(call: Call<'_>, value: ValueId) -> Vec<Dimension> {
     let extents = known(call.g, value);
     let strides = dense(&extents);

@@ -1,4 +1,4 @@
-//! Places of the largest elements under windows.
+//! Argmax over sliding windows.
 
 use mind_core::ops::window::ArgMaxWindow;
 use mind_loops::extents::known;
@@ -6,7 +6,7 @@ use mind_vir::program::{Algorithm, Search, Slide};
 
 use super::Call;
 
-/// The search that `call` runs, if it does, and C counts its elements.
+/// Returns the search that `call` evaluates; `None` if it evaluates another op, or has more elements than C can count.
 pub(super) fn search(call: Call<'_>) -> Option<Algorithm> {
     let g = call.g;
     let op = g.view::<ArgMaxWindow>(call.inner)?;

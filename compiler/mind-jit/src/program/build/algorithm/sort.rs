@@ -1,4 +1,4 @@
-//! Sorts.
+//! Sorts and top-k selections.
 
 use mind_core::ops::sort::{Sort, TopK};
 use mind_loops::extents::known;
@@ -6,7 +6,7 @@ use mind_vir::program::{Algorithm, Sorting};
 
 use super::{Call, count};
 
-/// The sort that `call` runs, if it does.
+/// Returns the sort that `call` evaluates; `None` if it evaluates another op.
 pub(super) fn sorting(call: Call<'_>) -> Option<Algorithm> {
     let (g, input) = (call.g, *call.op.inputs(call.g).first()?);
     let (axis, kept, is_descending) = match (g.view::<Sort>(call.inner), g.view::<TopK>(call.inner))

@@ -32,10 +32,10 @@ impl Positions<'_> {
         b.repeat(LoopKind::Whole, ends, 1, &[], |b, end| {
             let (step, length) = (number(b, to), number(b, count - from));
             let start = b.index_op(IndexOp::Mul, end.index, step);
-            let behind = b.index_op(IndexOp::Mul, end.index, length);
+            let stop = b.index_op(IndexOp::Mul, end.index, length);
             let first = number(b, from);
-            let behind = b.index_op(IndexOp::Add, behind, first);
-            part(b, (start, behind));
+            let stop = b.index_op(IndexOp::Add, stop, first);
+            part(b, (start, stop));
             Vec::new()
         });
     }
