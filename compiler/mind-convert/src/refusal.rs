@@ -1,4 +1,4 @@
-//! Why a part of a foreign model cannot be imported.
+//! Why a part of a model cannot be converted from or to a foreign format.
 
 use std::fmt::{self, Display};
 
@@ -31,7 +31,7 @@ impl Display for Argument {
     }
 }
 
-/// Why an op, a tensor or an input of a foreign model cannot be imported.
+/// Why an op, a tensor or an input of a model cannot be converted from or to a foreign format.
 ///
 /// Each has a code of the catalogue, and with it a way out. The constructors other than [`Refusal::new`] name the argument,
 /// the found and the expected value, both in the message and in the context.
@@ -218,6 +218,28 @@ impl Refusal {
         Refusal::new(Code(6003), reason).help(help)
     }
 
+    /// E6003: an op, or a form of it, that the other format has no counterpart of. The way out is that of the code.
+    pub fn no_counterpart(reason: impl Into<String>) -> Refusal {
+        Refusal::new(Code(6003), reason)
+    }
+
+    /// E6003: a form of an op that the other format has no counterpart of: a property of the op, its value, and the values
+    /// that have a counterpart.
+    pub fn form(property: impl Display, found: impl Display, expected: impl Display) -> Refusal {
+        let message = format!("{property} is {found}, expected {expected}");
+        Refusal::no_counterpart(message).compared(found, expected)
+    }
+
+    /// The refusal of an op with refused ops in its regions. It is not reported, because these are.
+    pub fn inside() -> Refusal {
+        let mut refusal = Refusal::unsupported(
+            "ops in its regions are refused",
+            "the errors of these ops say what to change",
+        );
+        refusal.0.follows = true;
+        refusal
+    }
+
     /// The refusal of an op that uses a result of another refused op. It is not reported, because the first one is.
     pub fn following(name: &str) -> Refusal {
         let mut refusal = Refusal::undefined(name);
@@ -287,8 +309,8 @@ impl Refusal {
         matches!(self.0.code.0, 2001..=2007 | 3001..=3011 | 4006..=4011 | 4106..=4109)
     }
 
-    /// The error for this refusal at `span`, whose message is `message`.
-    pub(crate) fn error(&self, span: Span, message: String) -> Diagnostic {
+    /// Returns the error for this refusal at `span`, whose message is `message`.
+    pub fn error(&self, span: Span, message: String) -> Diagnostic {
         let Content {
             code,
             label,
@@ -317,9 +339,15 @@ impl Display for Refusal {
     }
 }
 
-/// A rule of an op that the import appended: with the code, the shapes and the way out of the verifier.
+/// A rule that an emitted op breaks: with the code, the shapes and the way out of the verifier.
 impl From<Box<VerifyError>> for Refusal {
     fn from(error: Box<VerifyError>) -> Refusal {
+        Refusal::from(*error)
+    }
+}
+
+impl From<VerifyError> for Refusal {
+    fn from(error: VerifyError) -> Refusal {
         let found = error.at(Span::FILE);
         let mut refusal = Refusal::new(found.code.unwrap_or(Code(4116)), found.message);
         refusal.0.label = found.label;
@@ -361,6 +389,9 @@ mod tests {
             Refusal::too_large("the list", 3, 2),
             Refusal::elements("4 bytes", "8"),
             Refusal::unsupported("reason", "help"),
+            Refusal::no_counterpart("reason"),
+            Refusal::form("the dtype", "u4", "u8"),
+            Refusal::inside(),
             Refusal::following("x"),
         ];
         for refusal in all {

@@ -13,7 +13,6 @@ mod operators;
 mod options;
 pub mod proto;
 mod read;
-mod refused;
 mod tensor;
 
 pub use export::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS, write};

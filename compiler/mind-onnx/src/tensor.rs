@@ -1,11 +1,11 @@
 //! Tensors of a model: element types and row-major, little-endian bytes.
 
 use mind_convert::Refusal;
-use mind_core::eval::convert::cast;
-use mind_ir::Graph;
-use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::ValueId;
+use mind_ir::attr::Literal;
+use mind_ir::builder::Builder;
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::DType;
+use mind_ir::types::{DType, Dim, TensorType};
 use prost::bytes::Bytes;
 
 use crate::files::{Files, external, is_external};
@@ -99,6 +99,23 @@ impl Constant {
         let elements = Buffer::from_shared(self.dtype, self.bytes.clone());
         Tensor::new(self.shape.clone(), elements)
     }
+
+    /// Emits the constant, which shares the bytes.
+    pub fn emit(&self, b: &mut Builder<'_>) -> ValueId {
+        if self.count() <= 1 {
+            return mind_core::constant(b, &self.tensor());
+        }
+        let dims = self.shape.iter().map(|&extent| Dim::Fixed(extent as i64));
+        let ty = TensorType::new(self.dtype, dims);
+        let ty = b.graph.intern_type(ty.view());
+        b.graph.share(self.bytes.clone());
+        let literal = Literal {
+            dtype: self.dtype,
+            count: Some(self.count()),
+            bytes: &self.bytes,
+        };
+        mind_core::literal_constant(b, &literal, ty)
+    }
 }
 
 /// Decodes an initialiser or an attribute.
@@ -171,14 +188,4 @@ fn typed_bytes(proto: &TensorProto, dtype: DType) -> Vec<u8> {
             all(&proto.int32_data, |own| (own as u8).to_le_bytes())
         }
     }
-}
-
-/// Returns a tensor converted to another dtype.
-pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
-    let (module, dims) = (Graph::new(), DimEnv::default());
-    let unlimited = EvalCx {
-        tensor_limit: u64::MAX,
-        ..EvalCx::run(&module, &dims)
-    };
-    cast(&unlimited, tensor, dtype).expect("no limit")
 }

@@ -1,10 +1,9 @@
 //! Tensors with known elements, and their decoding from text.
 
-use mind_convert::Refusal;
-use mind_core::eval::convert::cast;
+use mind_convert::{Refusal, converted};
 use mind_diag::Code;
-use mind_ir::Graph;
-use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::ValueId;
+use mind_ir::builder::Builder;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, DTypeClass, Dim, TensorType};
 
@@ -75,6 +74,14 @@ impl Constant {
         usize::try_from(count).ok()
     }
 
+    /// Emits the constant. A splat is not written out.
+    pub fn emit(&self, b: &mut Builder<'_>) -> ValueId {
+        match self.is_splat() && !self.shape.is_empty() {
+            true => mind_core::splat(b, self.ty().view(), &self.elements),
+            false => mind_core::constant(b, &self.elements),
+        }
+    }
+
     /// Returns whether one element represents all of them.
     pub fn is_splat(&self) -> bool {
         self.elements.rank() == 0
@@ -118,16 +125,6 @@ impl Constant {
         let wide = single.then(|| converted(&self.elements, DType::F64))?;
         wide.elements::<f64>().first().copied()
     }
-}
-
-/// Returns a tensor converted to another dtype.
-pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
-    let (module, dims) = (Graph::new(), DimEnv::default());
-    let unlimited = EvalCx {
-        tensor_limit: u64::MAX,
-        ..EvalCx::run(&module, &dims)
-    };
-    cast(&unlimited, tensor, dtype).expect("no limit")
 }
 
 /// Returns the extents of a type.

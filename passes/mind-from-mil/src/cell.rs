@@ -1,5 +1,6 @@
 //! One step of a recurrent layer.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::elementwise::{Abs, Sigmoid};
@@ -9,9 +10,7 @@ use mind_ir::types::DType;
 use mind_mil::call::Call;
 use mind_mil::recurrence::Recurrence;
 
-use crate::emit::{Emit, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
+use crate::emit::{Emit, Many, One};
 
 /// The computation of a recurrent layer in one step.
 #[derive(Debug)]
@@ -35,13 +34,13 @@ impl Cell {
     /// # Errors
     ///
     /// If the op is not a recurrent layer.
-    pub(crate) fn of(call: &Call<'_>, [inputs, units]: [i64; 2]) -> Result<Cell, Box<Refused>> {
+    pub(crate) fn of(call: &Call<'_>, [inputs, units]: [i64; 2]) -> Result<Cell, Refusal> {
         let word = |name: &str, default: &str| match call.word(name) {
             "" => default.to_owned(),
             word => word.to_owned(),
         };
         let kind = Recurrence::named(call.name);
-        let kind = kind.ok_or_else(|| Refused::new("it is not a recurrent layer"))?;
+        let kind = kind.ok_or_else(|| Refusal::no_counterpart("it is not a recurrent layer"))?;
         Ok(Cell {
             kind,
             inputs: inputs as usize,
@@ -65,7 +64,7 @@ impl Cell {
         states: &[ValueId],
         inside: ValueId,
         fixed: &[ValueId],
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    ) -> Many {
         match self.kind {
             Recurrence::Rnn => {
                 let past = MatMul::build(&mut e.b, states[0], fixed[0])?;
@@ -78,18 +77,12 @@ impl Cell {
     }
 
     /// Returns gate `at` of a value that concatenates several gates.
-    fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: usize) -> Imported {
+    fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
         let (axis, units) = (e.rank(all) - 1, self.units as i64);
-        part(e, all, axis, at as i64 * units, (at as i64 + 1) * units)
+        e.part(all, axis, at as i64 * units, (at as i64 + 1) * units)
     }
 
-    fn gru(
-        &self,
-        e: &mut Emit<'_>,
-        h: ValueId,
-        inside: ValueId,
-        fixed: &[ValueId],
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    fn gru(&self, e: &mut Emit<'_>, h: ValueId, inside: ValueId, fixed: &[ValueId]) -> Many {
         let past = MatMul::build(&mut e.b, h, fixed[0])?;
         let mut gates = Vec::new();
         for (from, at) in [(0, 0), (2, 1)] {
@@ -122,9 +115,9 @@ impl Cell {
         states: &[ValueId],
         inside: ValueId,
         fixed: &[ValueId],
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    ) -> Many {
         let &[h, c] = states else {
-            return Err(Refused::new("it has no cell"));
+            return Err(Refusal::extent("the number of states", states.len(), 2));
         };
         let past = MatMul::build(&mut e.b, h, fixed[0])?;
         let sums = e.add(inside, past)?;
@@ -154,7 +147,7 @@ impl Cell {
         Ok(vec![e.mul(give, shown)?, cell])
     }
 
-    fn clipped(&self, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    fn clipped(&self, e: &mut Emit<'_>, x: ValueId) -> One {
         let Some(clip) = self.clip.map(f64::from) else {
             return Ok(x);
         };
@@ -164,8 +157,21 @@ impl Cell {
     }
 }
 
-/// Applies the activation called `word`.
-fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> Imported {
+/// The activations of [`activation`].
+const ACTIVATIONS: [&str; 9] = [
+    "elu",
+    "linear",
+    "relu",
+    "relu6",
+    "scaled_tanh",
+    "sigmoid",
+    "sigmoid_hard",
+    "softsign",
+    "tanh",
+];
+
+/// Emits an activation by its name.
+fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> One {
     let number = |e: &mut Emit<'_>, number: f32| e.number(DType::F32, f64::from(number));
     match word {
         "sigmoid" => Ok(Sigmoid::build(&mut e.b, x)?),
@@ -196,12 +202,12 @@ fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> Imported {
             let below = Expm1::build(&mut e.b, x)?;
             Ok(Select::build(&mut e.b, is_above, x, below)?)
         }
-        other => Err(Refused::new(format!("a recurrent layer of `{other}`"))),
+        other => Err(Refusal::word("activation", other, &ACTIVATIONS)),
     }
 }
 
 /// Clips `x` to `0..=most`.
-fn bounded(e: &mut Emit<'_>, x: ValueId, most: f64) -> Imported {
+fn bounded(e: &mut Emit<'_>, x: ValueId, most: f64) -> One {
     let [least, most] = [0.0, most].map(|bound| e.number(DType::F32, bound));
     let x = e.max(x, least)?;
     e.min(x, most)

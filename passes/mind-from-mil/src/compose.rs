@@ -1,19 +1,19 @@
 //! Imports ops that core expresses as several ops.
 
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::scalar::{Reduction, ScalarFn};
-use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId, with_float};
+use mind_ir::{OpId, ValueId};
 use mind_mil::call::floats;
 use mind_mil::composition::{Axes, COMPOSITIONS, Composition, Term};
 use mind_mil::ops::normalization::LOCAL_RESPONSE_NORM;
 
-use crate::emit::{Emit, Imported};
+use crate::emit::{Emit, One};
 use crate::pool::Pool;
 use crate::reduce::{Over, operand};
-use crate::refuse::Refused;
 
 /// Returns the composition of an op; `None` if core has the op itself.
 pub(crate) fn composition(op: OpId, e: &Emit<'_>) -> Option<&'static Composition> {
@@ -24,7 +24,7 @@ pub(crate) fn composition(op: OpId, e: &Emit<'_>) -> Option<&'static Composition
 }
 
 /// Emits the composition of an op.
-pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> Imported {
+pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> One {
     let x = e.argument(op, "x")?;
     let dtype = e.dtype(x);
     let wide = row.wide(dtype);
@@ -50,7 +50,7 @@ pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> 
     let result = terms.value(&row.term, wide)?;
     let result = if row.axes == Axes::Kept {
         let shape = e.shape(e.g().result(op))?;
-        e.reshape(result, &shape)?
+        e.reshape_to(result, &shape)?
     } else {
         result
     };
@@ -74,7 +74,7 @@ struct Terms<'e, 'g> {
 
 impl Terms<'_, '_> {
     /// Returns the value of a term; constants get `dtype`. Equal terms share one value.
-    fn value(&mut self, term: &'static Term, dtype: DType) -> Imported {
+    fn value(&mut self, term: &'static Term, dtype: DType) -> One {
         let mut made = self.made.iter();
         if let Some((.., value)) = made.find(|(own, as_, _)| own == term && *as_ == dtype) {
             return Ok(*value);
@@ -84,7 +84,7 @@ impl Terms<'_, '_> {
         Ok(value)
     }
 
-    fn write(&mut self, term: &'static Term, dtype: DType) -> Imported {
+    fn write(&mut self, term: &'static Term, dtype: DType) -> One {
         match *term {
             Term::Value(name) => {
                 let value = self.e.argument(self.op, name)?;
@@ -99,11 +99,11 @@ impl Terms<'_, '_> {
                     Some(size) => number / size as f32,
                     None => number,
                 };
-                self.number(f64::from(number), dtype)
+                Ok(self.e.number(dtype, f64::from(number)))
             }
-            Term::Number(number) => self.number(number, dtype),
+            Term::Number(number) => Ok(self.e.number(dtype, number)),
             Term::Channels(name, default) => match (self.e.call(self.op)?.value(name), default) {
-                (None, Some(number)) => self.number(number, dtype),
+                (None, Some(number)) => Ok(self.e.number(dtype, number)),
                 _ => self.channels(name, dtype),
             },
             Term::Apply(function, of) => self.apply(function, of),
@@ -124,7 +124,7 @@ impl Terms<'_, '_> {
     }
 
     /// Applies a function to terms; constants get the dtype of the other operands.
-    fn apply(&mut self, function: ScalarFn, of: &'static [Term]) -> Imported {
+    fn apply(&mut self, function: ScalarFn, of: &'static [Term]) -> One {
         let mut dtype = self.wide;
         for of in of.iter().filter(|of| !of.is_number()) {
             let value = self.value(of, self.wide)?;
@@ -138,31 +138,22 @@ impl Terms<'_, '_> {
             let dtype = if of.is_number() { dtype } else { self.wide };
             operands.push(self.value(of, dtype)?);
         }
-        Ok(mind_core::apply(&mut self.e.b, function, &operands)?)
-    }
-
-    fn number(&mut self, number: f64, dtype: DType) -> Imported {
-        Ok(match dtype {
-            DType::I32 => self.e.constant(&Tensor::scalar(number as i32)),
-            dtype => self.e.number(dtype, number),
-        })
+        self.e.apply(function, &operands)
     }
 
     /// Returns a list with one number per channel, reshaped to `[C, 1, ..]`.
-    fn channels(&mut self, name: &str, dtype: DType) -> Imported {
+    fn channels(&mut self, name: &str, dtype: DType) -> One {
         let x = self.e.argument(self.op, "x")?;
         let list = floats(&self.e.known(self.op, name)?);
         let mut shape = vec![1; self.e.rank(x).saturating_sub(1).max(1)];
         shape[0] = list.len();
-        let list = with_float!(dtype, T => {
-            Tensor::of(shape, list.into_iter().map(<T as FloatNum>::from_f64).collect::<Vec<T>>())
-        }, else unreachable!("channels have floats"));
-        Ok(self.e.constant(&list))
+        let list = converted(&Tensor::of(shape, list), dtype);
+        Ok(self.e.tensor(&list))
     }
 }
 
 /// Returns the sliding windows of an op.
-fn windows(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
+fn windows(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
     if e.call(op)?.name != LOCAL_RESPONSE_NORM.name {
         return Pool::of(op, e);
     }

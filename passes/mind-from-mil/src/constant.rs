@@ -1,10 +1,10 @@
 //! Folds ops of constants at import.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_ir::{OpId, ValueId};
 use mind_mil::constant::constant;
 
 use crate::emit::Emit;
-use crate::refuse::Refused;
 
 /// Maximum size in bytes of a folded constant.
 const LIMIT: u64 = 1 << 28;
@@ -15,7 +15,7 @@ const LIMIT: u64 = 1 << 28;
 /// # Errors
 ///
 /// If the evaluation fails.
-pub(crate) fn folded(op: OpId, e: &mut Emit<'_>) -> Result<Option<Vec<ValueId>>, Box<Refused>> {
+pub(crate) fn folded(op: OpId, e: &mut Emit<'_>) -> Result<Option<Vec<ValueId>>, Refusal> {
     let Some(results) = mind_mil::fold::folded(e.g(), op, LIMIT) else {
         return Ok(None);
     };

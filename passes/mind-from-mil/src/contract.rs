@@ -1,5 +1,6 @@
 //! Imports matrix products and attention.
 
+use mind_convert::EmitCore;
 use mind_core::ops::compare::Select;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::dot_general::DotGeneral;
@@ -11,7 +12,7 @@ use mind_mil::MilOp;
 use mind_mil::call::element_of;
 use mind_mil::ops::linear;
 
-use crate::emit::{Emit, Import, Imported};
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&linear::MATMUL, matmul),
@@ -22,7 +23,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         let weight = e.flipped(weight)?;
         let outer = e.shape(x)?;
         let x = match outer.len() {
-            1 => e.reshape(x, &[1, outer[0]])?,
+            1 => e.reshape_to(x, &[1, outer[0]])?,
             _ => x,
         };
         let mut result = product(e, x, weight)?;
@@ -31,7 +32,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             result = e.add(result, bias)?;
         }
         let shape = e.shape(e.g().result(op))?;
-        e.reshape(result, &shape)
+        e.reshape_to(result, &shape)
     }),
     (&linear::EINSUM, |op, e| {
         let values = e.arguments(op, "values")?;
@@ -51,12 +52,12 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&linear::SCALED_DOT_PRODUCT_ATTENTION, attention),
 ];
 
-fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
+fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> One {
     Ok(MatMul::build(&mut e.b, x, y)?)
 }
 
 /// Returns `value` in the dtype of `x`, because weights may be given in another float dtype.
-pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> Imported {
+pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> One {
     if e.dtype(x).is_float() && e.dtype(value).is_float() {
         e.convert(value, e.dtype(x))
     } else {
@@ -65,7 +66,7 @@ pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> Imported {
 }
 
 /// Imports a product; vectors become matrices of one row or column.
-fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn matmul(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
     let call = e.call(op)?;
     let (flip_x, flip_y) = (call.flag("transpose_x"), call.flag("transpose_y"));
@@ -79,7 +80,7 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
     let left = match (vectors.0, flip_x) {
         (true, _) => {
             let extent = e.shape(x)?[0];
-            e.reshape(x, &[1, extent])?
+            e.reshape_to(x, &[1, extent])?
         }
         (false, true) => e.flipped(x)?,
         (false, false) => x,
@@ -87,7 +88,7 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
     let right = match (vectors.1, flip_y) {
         (true, _) => {
             let extent = e.shape(y)?[0];
-            e.reshape(y, &[extent, 1])?
+            e.reshape_to(y, &[extent, 1])?
         }
         (false, true) => e.flipped(y)?,
         (false, false) => y,
@@ -97,7 +98,7 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
         (false, false) => Ok(matrix),
         _ => {
             let shape = e.shape(result)?;
-            e.reshape(matrix, &shape)
+            e.reshape_to(matrix, &shape)
         }
     }
 }
@@ -106,7 +107,7 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
 const MASKED: f64 = -3e4;
 
 /// Imports attention: the softmax of scaled and masked scores, times the values.
-fn attention(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn attention(op: OpId, e: &mut Emit<'_>) -> One {
     let [q, k, v] = [
         e.argument(op, "query")?,
         e.argument(op, "key")?,

@@ -1,5 +1,6 @@
 //! Imports convolutions, forward and transposed.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -8,8 +9,7 @@ use mind_mil::infer::window::{Axis, Windows};
 use mind_mil::ops::conv;
 
 use crate::contract::alike;
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&conv::CONV, convolution),
@@ -17,7 +17,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Imports a convolution of `[N, C, ..]` with `[O, C / groups, ..]`.
-fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn convolution(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let list = |entry: fn(&Axis) -> i64| operands.axes.iter().map(entry).collect();
     let [strides, dilations, low, high]: [Vec<i64>; 4] = [
@@ -38,7 +38,7 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Imports a transposed convolution of `[N, C, ..]` with `[C, O / groups, ..]`.
-fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn conv_transpose(op: OpId, e: &mut Emit<'_>) -> One {
     let operands = Operands::of(op, e)?;
     let (outer, result) = (e.shape(operands.x)?, e.shape(e.g().result(op))?);
     let (mut low, mut high, mut more) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Box<Refused>> {
+    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Operands, Refusal> {
         let (x, weight) = (e.argument(op, "x")?, e.argument(op, "weight")?);
         let weight = alike(e, weight, x)?;
         let kernel = e.shape(weight)?;
@@ -97,7 +97,7 @@ pub(crate) fn check_pads(
     x: ValueId,
     windows: &Windows,
     pad_type: &str,
-) -> Result<(), Box<Refused>> {
+) -> Result<(), Refusal> {
     let is_fixed = matches!(pad_type, "" | "valid" | "custom");
     let mut axes = windows.axes.iter().zip(&e.g().ty(x).shape[2..]);
     let is_decided = |(axis, dim): (&Axis, &Dim)| {
@@ -110,13 +110,13 @@ pub(crate) fn check_pads(
 }
 
 /// Adds the bias of `op` to `own`, one number per filter.
-fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> Imported {
+fn biased(op: OpId, e: &mut Emit<'_>, own: ValueId) -> One {
     let Some(bias) = e.optional(op, "bias")? else {
         return Ok(own);
     };
     let bias = alike(e, bias, own)?;
     let mut shape = vec![1; e.rank(own) - 1];
     shape[0] = e.g().ty(bias).count().unwrap_or(1);
-    let bias = e.reshape(bias, &shape)?;
+    let bias = e.reshape_to(bias, &shape)?;
     e.add(own, bias)
 }

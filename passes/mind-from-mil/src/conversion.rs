@@ -1,5 +1,6 @@
 //! Walks a program and imports each op by a table.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_diag::Diagnostics;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -15,8 +16,8 @@ use mind_mil::scalar::function_of;
 use mind_mil::structure::{Const, Func, Input, program};
 use rustc_hash::FxHashMap;
 
-use crate::emit::{Emit, Import};
-use crate::refuse::{Refusals, Refused};
+use crate::emit::{Emit, Import, Many};
+use crate::refuse::Refusals;
 use crate::{
     comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
     movement, normalize, open, place, pool, quantize, recurrent, reduce, regions, runtime_shape,
@@ -52,7 +53,7 @@ pub fn imports(row: &MilOp) -> bool {
 }
 
 /// The import of an op with several results.
-type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
+type Several = fn(OpId, &mut Emit<'_>) -> Many;
 
 /// The imports of ops with several results.
 const SEVERAL: [(&MilOp, Several); 8] = [
@@ -166,7 +167,7 @@ impl Importing {
             if reads_rejected(g, op) {
                 let row = ops::row(g.def(op));
                 if let Some(why) = row.and_then(without::not_imported) {
-                    let why = *Refused::new(why);
+                    let why = Refusal::no_counterpart(why);
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 continue;
@@ -186,22 +187,21 @@ impl Importing {
             let results = e.g().results(op).len();
             match replacements(op, &mut e) {
                 Ok(values) if values.len() < results => {
-                    let why = format!("it has {results} results, and not {}", values.len());
-                    let why = *Refused::new(why);
+                    let why = Refusal::extent("the number of results", results, values.len());
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 Ok(values) => {
                     replace(g, op, &values);
                     self.imported += 1;
                 }
-                Err(why) => self.refused.push(g.def(op).name, *why, g.span(op)),
+                Err(why) => self.refused.push(g.def(op).name, why, g.span(op)),
             }
         }
     }
 }
 
 /// Returns the values that replace the results of an op, or the operands of the terminator.
-fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+fn replacements(op: OpId, e: &mut Emit<'_>) -> Many {
     if let Some(end) = e.g().view::<Yield>(op) {
         let values = end.values(e.g()).to_vec();
         return values.into_iter().map(|value| e.taken(value)).collect();
@@ -210,7 +210,7 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
         return Ok(vec![interface::input(input, e)?]);
     }
     let Some(row) = ops::row(e.g().def(op)) else {
-        return Err(Refused::new("it is not an op of MIL"));
+        return Err(Refusal::no_counterpart("it is not an op of MIL"));
     };
     if let Some(values) = constant::folded(op, e)? {
         return Ok(values);
@@ -222,7 +222,7 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
         return Ok(vec![compose::compose(op, e, row)?]);
     }
     let why = without::not_imported(row).unwrap_or("it has no counterpart");
-    let import = conversion(row).ok_or_else(|| Refused::new(why))?;
+    let import = conversion(row).ok_or_else(|| Refusal::no_counterpart(why))?;
     Ok(vec![import(op, e)?])
 }
 

@@ -1,5 +1,6 @@
 //! Imports elementwise ops.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::elementwise::Gelu;
 use mind_core::ops::power::Pow;
 use mind_ir::{OpId, ValueId};
@@ -7,8 +8,7 @@ use mind_mil::MilOp;
 use mind_mil::ops::{activation as act, binary, unary};
 use mind_mil::scalar::function_of;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 /// The functions that are not a single scalar function. [`mind_mil::scalar`] has the scalar functions, and
 /// [`mind_mil::composition`] those that become several ops.
@@ -31,9 +31,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Imports an op that is a scalar function as the core op of the same function.
-pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> Imported {
+pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> One {
     let function = function_of(e.g().def(op).short_name());
-    let function = function.ok_or_else(|| Refused::new("core has no such function"))?;
+    let function = function.ok_or_else(|| Refusal::no_counterpart("core has no such function"))?;
     let names = &["x", "y"][..function.arity()];
     let args: Result<Vec<ValueId>, _> = names.iter().map(|name| e.argument(op, name)).collect();
     let args = args?;
@@ -42,15 +42,15 @@ pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> Imported {
         .into_iter()
         .find(|&dtype| !function.domain().admits(dtype))
     {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "core does not compute it for {dtype}"
         )));
     }
-    Ok(mind_core::apply(&mut e.b, function, &args)?)
+    e.apply(function, &args)
 }
 
 /// Imports a power; a square of integers becomes a product.
-fn power(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn power(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
     let is_square = !e.dtype(x).is_float() && e.rank(y) <= e.rank(x);
     match same_exponent(op, e).filter(|_| is_square) {

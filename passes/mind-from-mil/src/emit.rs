@@ -1,64 +1,66 @@
-//! Short forms for the ops that an import emits.
+//! Emission of core ops for ops of MIL.
 
-use mind_core::ops::constant::ConstTensor;
-use mind_core::ops::convert::Cast;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh};
-use mind_core::ops::join::Concat;
-use mind_core::ops::shape::{Reshape, Transpose};
-use mind_ir::attr::{Attr, Literal};
-use mind_ir::builder::Builder;
+use mind_ir::attr::Attr;
+use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Op, OpDef};
-use mind_ir::tensor::{FloatNum, Tensor};
-use mind_ir::types::{DType, Dim, TensorType};
-use mind_ir::{OpId, ValueId, with_float};
+use mind_ir::opdef::OpDef;
+use mind_ir::tensor::Tensor;
+use mind_ir::{OpId, ValueId};
 use mind_mil::call::Call;
 use mind_mil::ops;
 use mind_mil::structure::constant_of;
 use rustc_hash::FxHashMap;
 
-use crate::refuse::Refused;
-
-/// The value that an op becomes.
-pub(crate) type Imported = Result<ValueId, Box<Refused>>;
+pub(crate) use mind_convert::{Many, One};
 
 /// Emits before an op what it becomes.
-pub(crate) type Import = fn(OpId, &mut Emit<'_>) -> Imported;
+pub(crate) type Import = fn(OpId, &mut Emit<'_>) -> One;
 
 /// Emits core and tensor ops before an op of MIL.
 pub(crate) struct Emit<'g> {
     pub(crate) b: Builder<'g>,
-    /// What each constant of MIL became.
+    /// The core constant of each constant of MIL that was used in the block.
     pub(crate) constants: &'g mut FxHashMap<ValueId, ValueId>,
 }
 
-impl Emit<'_> {
-    pub(crate) fn g(&self) -> &Graph {
+impl Build for Emit<'_> {
+    fn builder(&mut self) -> Builder<'_> {
+        self.b.reborrow()
+    }
+}
+
+impl EmitCore for Emit<'_> {
+    fn g(&self) -> &Graph {
         self.b.graph
     }
 
+    fn unknown_extent(&self, _: ValueId, extent: String) -> Refusal {
+        Refusal::no_counterpart(format!("{extent} is not known"))
+    }
+}
+
+impl Emit<'_> {
     /// The op with its arguments bound to their names.
     ///
     /// # Errors
     ///
     /// An op that is not one of a signature.
-    pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Box<Refused>> {
-        let row = ops::row(self.g().def(op)).ok_or_else(|| Refused::new("it has no signature"))?;
+    pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Refusal> {
+        let row = ops::row(self.g().def(op))
+            .ok_or_else(|| Refusal::no_counterpart("it has no signature"))?;
         Ok(Call::bind(row, op, self.g())?)
     }
 
     /// The values of argument `name`, constants as core's.
-    pub(crate) fn arguments(&mut self, op: OpId, name: &str) -> Result<Vec<ValueId>, Box<Refused>> {
+    pub(crate) fn arguments(&mut self, op: OpId, name: &str) -> Many {
         let values = self.call(op)?.values(name).to_vec();
         values.into_iter().map(|value| self.taken(value)).collect()
     }
 
     /// The value of argument `name`, a constant as core's; `None` if it is left out.
-    pub(crate) fn optional(
-        &mut self,
-        op: OpId,
-        name: &str,
-    ) -> Result<Option<ValueId>, Box<Refused>> {
+    pub(crate) fn optional(&mut self, op: OpId, name: &str) -> Result<Option<ValueId>, Refusal> {
         match self.call(op)?.value(name) {
             Some(value) => Ok(Some(self.taken(value)?)),
             None => Ok(None),
@@ -70,9 +72,9 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// An argument that is left out.
-    pub(crate) fn argument(&mut self, op: OpId, name: &str) -> Imported {
+    pub(crate) fn argument(&mut self, op: OpId, name: &str) -> One {
         let value = self.optional(op, name)?;
-        value.ok_or_else(|| Refused::new(format!("`{name}` is left out")))
+        value.ok_or_else(|| Refusal::missing(name))
     }
 
     /// The elements of argument `name`.
@@ -80,9 +82,9 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// An argument that only a run knows.
-    pub(crate) fn known(&self, op: OpId, name: &str) -> Result<Tensor, Box<Refused>> {
+    pub(crate) fn known(&self, op: OpId, name: &str) -> Result<Tensor, Refusal> {
         let known = self.call(op)?.tensor(name).known();
-        known.ok_or_else(|| Refused::new(format!("`{name}` comes at run time")))
+        known.ok_or_else(|| Refusal::no_counterpart(format!("`{name}` comes at run time")))
     }
 
     /// The integers of argument `name`.
@@ -90,7 +92,7 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// An argument that only a run knows.
-    pub(crate) fn ints(&self, op: OpId, name: &str) -> Result<Vec<i64>, Box<Refused>> {
+    pub(crate) fn ints(&self, op: OpId, name: &str) -> Result<Vec<i64>, Refusal> {
         Ok(mind_mil::call::integers(&self.known(op, name)?))
     }
 
@@ -99,7 +101,7 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// Text, weights that were not read.
-    pub(crate) fn taken(&mut self, value: ValueId) -> Imported {
+    pub(crate) fn taken(&mut self, value: ValueId) -> One {
         let Some(constant) = constant_of(self.g(), value) else {
             return Ok(value);
         };
@@ -108,40 +110,22 @@ impl Emit<'_> {
         }
         let tensor = constant.tensor(self.g()).ok_or_else(|| {
             let path = self.g().name(constant.path(self.g()));
-            Refused::new(format!("the weights in `{path}` were not read"))
+            Refusal::no_counterpart(format!("the weights in `{path}` were not read"))
         })?;
-        let new = self.constant(&tensor);
+        let new = self.tensor(&tensor);
         self.constants.insert(value, new);
         Ok(new)
     }
 
-    pub(crate) fn dtype(&self, value: ValueId) -> DType {
-        self.g().ty(value).dtype
-    }
-
-    pub(crate) fn rank(&self, value: ValueId) -> usize {
-        self.g().ty(value).rank()
-    }
-
-    /// The extents of a value.
+    /// Returns a value whose elements are floats.
     ///
     /// # Errors
     ///
-    /// One that is not known.
-    pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Box<Refused>> {
-        self.g().ty(value).static_shape().ok_or_else(|| {
-            let ty = self.g().type_text(value);
-            Refused::new(format!("{ty} has an extent that is not known"))
-        })
-    }
-
-    /// Refuses a value that is no float: what `function` computes is defined for floats alone.
-    pub(crate) fn float(&self, value: ValueId) -> Result<ValueId, Box<Refused>> {
+    /// E4106 for other elements.
+    pub(crate) fn float(&self, value: ValueId) -> Result<ValueId, Refusal> {
         match self.dtype(value) {
             dtype if dtype.is_float() => Ok(value),
-            dtype => Err(Refused::new(format!(
-                "core does not compute it for {dtype}"
-            ))),
+            dtype => Err(Refusal::dtype("an operand".to_owned(), dtype, "floats")),
         }
     }
 
@@ -151,87 +135,16 @@ impl Emit<'_> {
         def: &'static OpDef,
         operands: &[ValueId],
         attrs: &[Attr<'_>],
-    ) -> Imported {
+    ) -> One {
         Ok(self.b.one(def, operands, attrs)?)
     }
 
-    /// A constant of core.
-    pub(crate) fn constant(&mut self, tensor: &Tensor) -> ValueId {
-        let bytes = tensor.buffer().to_bytes();
-        let literal = Literal {
-            dtype: tensor.dtype(),
-            count: Some(tensor.count()),
-            bytes: &bytes,
-        };
-        self.literal(&literal, tensor.shape())
-    }
-
-    /// A constant of core with the one element of `tensor` at every position of `shape`.
-    pub(crate) fn splat(&mut self, tensor: &Tensor, shape: &[i64]) -> ValueId {
-        let bytes = tensor.buffer().to_bytes();
-        let literal = Literal {
-            dtype: tensor.dtype(),
-            count: None,
-            bytes: &bytes,
-        };
-        let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
-        self.literal(&literal, &shape)
-    }
-
-    fn literal(&mut self, literal: &Literal<'_>, shape: &[usize]) -> ValueId {
-        let shape = shape.iter().map(|&extent| Dim::Fixed(extent as i64));
-        let ty = self
-            .b
-            .graph
-            .intern_type(TensorType::new(literal.dtype, shape).view());
-        let op = self
-            .b
-            .create_typed(ConstTensor::DEF, &[], &ConstTensor::attrs(literal), &[ty]);
-        self.g().result(op)
-    }
-
-    /// A number in a float dtype, of rank 0.
-    pub(crate) fn number(&mut self, dtype: DType, value: f64) -> ValueId {
-        let tensor = number(dtype, value);
-        self.constant(&tensor)
-    }
-
-    /// `x` in the dtype `to`.
-    pub(crate) fn convert(&mut self, x: ValueId, to: DType) -> Imported {
-        if self.dtype(x) == to {
-            return Ok(x);
-        }
-        Ok(Cast::with(to).build(&mut self.b, x)?)
-    }
-
-    pub(crate) fn reshape(&mut self, x: ValueId, shape: &[i64]) -> Imported {
-        if self.shape(x)? == shape {
-            return Ok(x);
-        }
-        let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
-        Ok(Reshape::with(&dims).build(&mut self.b, x)?)
-    }
-
-    pub(crate) fn transpose(&mut self, x: ValueId, perm: &[i64]) -> Imported {
-        if perm.iter().copied().eq(0..perm.len() as i64) {
-            return Ok(x);
-        }
-        Ok(Transpose::with().permutation(perm).build(&mut self.b, x)?)
-    }
-
     /// The last two dimensions exchanged.
-    pub(crate) fn flipped(&mut self, x: ValueId) -> Imported {
+    pub(crate) fn flipped(&mut self, x: ValueId) -> One {
         let rank = self.rank(x);
         let mut perm: Vec<i64> = (0..rank as i64).collect();
         perm.swap(rank - 1, rank - 2);
         self.transpose(x, &perm)
-    }
-
-    pub(crate) fn concat(&mut self, inputs: &[ValueId], axis: usize) -> Imported {
-        match inputs {
-            [one] => Ok(*one),
-            _ => Ok(Concat::with(axis as i64).build(&mut self.b, inputs)?),
-        }
     }
 }
 
@@ -239,14 +152,14 @@ impl Emit<'_> {
 macro_rules! arithmetic {
     ([$($unary:ident = $unary_op:ident,)*] [$($binary:ident $(, $by:ident)? = $binary_op:ident,)*]) => {
         impl Emit<'_> {
-            $(pub(crate) fn $unary(&mut self, x: ValueId) -> Imported {
+            $(pub(crate) fn $unary(&mut self, x: ValueId) -> One {
                 Ok($unary_op::build(&mut self.b, x)?)
             })*
-            $(pub(crate) fn $binary(&mut self, x: ValueId, y: ValueId) -> Imported {
+            $(pub(crate) fn $binary(&mut self, x: ValueId, y: ValueId) -> One {
                 Ok($binary_op::build(&mut self.b, x, y)?)
             }
 
-            $(pub(crate) fn $by(&mut self, x: ValueId, n: f64) -> Imported {
+            $(pub(crate) fn $by(&mut self, x: ValueId, n: f64) -> One {
                 let n = self.number(self.dtype(x), n);
                 self.$binary(x, n)
             })?)*
@@ -257,10 +170,4 @@ macro_rules! arithmetic {
 arithmetic! {
     [relu = Relu, sqrt = Sqrt, tanh = Tanh,]
     [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div = Div, max = Maximum, min = Minimum,]
-}
-
-/// A number of rank 0. Panics unless `dtype` is a float.
-pub(crate) fn number(dtype: DType, value: f64) -> Tensor {
-    with_float!(dtype, T => Tensor::scalar(<T as FloatNum>::from_f64(value)),
-        else unreachable!("numbers are made for floats"))
 }

@@ -1,5 +1,6 @@
 //! Imports gathers.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::Gather;
@@ -10,8 +11,7 @@ use mind_mil::MilOp;
 use mind_mil::call::integers;
 use mind_mil::ops::index;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::GATHER, gather),
@@ -20,7 +20,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Imports a gather of slices at `indices`; negative indices count from the end.
-fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn gather(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
@@ -35,7 +35,7 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
             let places = integers(&tensor).into_iter();
             let places = places.map(|place| if place < 0 { place + extent } else { place });
             let places = Tensor::of(tensor.shape().to_vec(), places.collect::<Vec<i64>>());
-            (e.constant(&places), Bounds::Strict)
+            (e.tensor(&places), Bounds::Strict)
         }
         None => {
             let indices = e.argument(op, "indices")?;
@@ -49,16 +49,14 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Returns slices along `axis` with batched indices, as tuples of one index.
-fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> Imported {
+fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> One {
     let indices = indices(op, e)?;
     let (rank, list) = (e.rank(x), e.shape(indices)?);
-    let batch = usize::try_from(batch).map_err(|_| Refused::new("`batch_dims` is negative"))?;
-    if batch > axis || batch > list.len() {
-        return Err(Refused::new(
-            "`batch_dims` are more than the dimensions before `axis`",
-        ));
-    }
-    let tuples = e.reshape(indices, &[&list[..], &[1]].concat())?;
+    let most = axis.min(list.len());
+    let fitting = usize::try_from(batch).ok().filter(|own| *own <= most);
+    let batch =
+        fitting.ok_or_else(|| Refusal::value("batch_dims", batch, format_args!("0 to {most}")))?;
+    let tuples = e.reshape_to(indices, &[&list[..], &[1]].concat())?;
     // The axis moves after the batch dimensions, and the dimensions between them move after the indices.
     let between: Vec<i64> = (batch as i64..axis as i64).collect();
     let front = (0..batch as i64).chain([axis as i64]);
@@ -85,10 +83,10 @@ fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> I
 /// # Errors
 ///
 /// Data-dependent indices of a dtype that core does not take.
-pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> Imported {
+pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> One {
     if let Some(tensor) = e.call(op)?.tensor("indices").known() {
         let list = integers(&tensor);
-        return Ok(e.constant(&Tensor::of(tensor.shape().to_vec(), list)));
+        return Ok(e.tensor(&Tensor::of(tensor.shape().to_vec(), list)));
     }
     let indices = e.argument(op, "indices")?;
     match e.dtype(indices) {
@@ -98,7 +96,7 @@ pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Imports a gather of elements at `indices` along an axis.
-fn along_axis(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn along_axis(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
@@ -110,7 +108,7 @@ fn along_axis(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Imports a gather of slices at index tuples.
-fn nd(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn nd(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let batch = e.call(op)?.int("batch_dims").unwrap_or(0);
     let indices = indices(op, e)?;

@@ -1,5 +1,6 @@
 //! Imports data movement: reshapes, permutations, padding and concatenations.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::shape::Reshape;
@@ -10,9 +11,7 @@ use mind_mil::MilOp;
 use mind_mil::blocks::BLOCKS;
 use mind_mil::ops::{movement, tensor};
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
+use crate::emit::{Emit, Import, Many, One};
 use crate::{runtime_part, runtime_shape};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -58,7 +57,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         if call.flag("interleave") {
             let stacked = stacked(e, &values, axis + 1)?;
             let shape = e.shape(e.g().result(op))?;
-            e.reshape(stacked, &shape)
+            e.reshape_to(stacked, &shape)
         } else {
             e.concat(&values, axis)
         }
@@ -78,7 +77,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Imports a split along an axis, with the extents of the results.
-pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Many {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
@@ -87,13 +86,13 @@ pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refu
     let piece = |result: ValueId| {
         let extent = e.shape(result)?[axis];
         start += extent;
-        part(e, x, axis, start - extent, start)
+        e.part(x, axis, start - extent, start)
     };
     results.into_iter().map(piece).collect()
 }
 
 /// Reshapes to the shape of the result, of which one extent may be unknown.
-fn renamed(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn renamed(op: OpId, e: &mut Emit<'_>) -> One {
     let result = e.g().result(op);
     let dims = e.g().ty(result).shape;
     let open = dims.iter().filter(|dim| dim.fixed().is_none()).count();
@@ -104,12 +103,12 @@ fn renamed(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
     match open {
         1 => opened(e, x, &shape),
-        _ => e.reshape(x, &shape),
+        _ => e.reshape_to(x, &shape),
     }
 }
 
 /// Reshapes `x`, whose extents may be unknown, to a shape in which -1 is inferred and 0 copies an extent.
-fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> Imported {
+fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> One {
     let own = e.g().ty(x).shape.to_vec();
     let dims = asked.iter().enumerate().map(|(at, &extent)| match extent {
         0 if own.len() == asked.len() => own[at],
@@ -120,18 +119,18 @@ fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> Imported {
 }
 
 /// Stacks tensors along a new dimension.
-fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> Imported {
+fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> One {
     let thin = |value: &ValueId| {
         let mut shape = e.shape(*value)?;
         shape.insert(axis, 1);
-        e.reshape(*value, &shape)
+        e.reshape_to(*value, &shape)
     };
-    let values: Result<Vec<ValueId>, Box<Refused>> = values.iter().map(thin).collect();
+    let values: Many = values.iter().map(thin).collect();
     e.concat(&values?, axis)
 }
 
 /// Imports a tile: a broadcast along a new dimension before each dimension, merged by a reshape.
-fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn tile(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let (Ok(reps), Ok(shape)) = (e.ints(op, "reps"), e.shape(x)) else {
         return runtime_shape::tile(op, e, x);
@@ -143,13 +142,13 @@ fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
         .flat_map(|(&times, &extent)| [times, extent])
         .map(Dim::Fixed)
         .collect();
-    let apart = e.reshape(x, &thin)?;
+    let apart = e.reshape_to(x, &thin)?;
     let repeated = BroadcastTo::with(&twice).build(&mut e.b, apart)?;
-    e.reshape(repeated, &result)
+    e.reshape_to(repeated, &result)
 }
 
 /// Imports padding with a constant, by reflection, or with the edge.
-fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn pad(op: OpId, e: &mut Emit<'_>) -> One {
     let call = e.call(op)?;
     let (mode, value) = (
         match call.word("mode") {
@@ -178,19 +177,19 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
 
 /// Imports the ops that exchange channels with height and width as a permutation of six dimensions, for example depth
 /// to space.
-fn blocks(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn blocks(op: OpId, e: &mut Emit<'_>) -> One {
     let def = e.g().def(op);
     let row = BLOCKS
         .iter()
         .find(|row| std::ptr::eq(&raw const row.op.def, def));
-    let row = row.ok_or_else(|| Refused::new("it has no blocks"))?;
+    let row = row.ok_or_else(|| Refusal::no_counterpart("it has no blocks"))?;
     let factor = e.call(op)?.int(row.factor).unwrap_or(1).max(1);
     let x = e.argument(op, "x")?;
     let shape = e.shape(x)?.try_into();
-    let shape = shape.map_err(|_| Refused::new("it takes rank 4"))?;
+    let shape = shape.map_err(|_| Refusal::rank("x", e.g().type_text(x), 4))?;
     let (split, _) = row.shapes(factor, shape);
     let result = e.shape(e.g().result(op))?;
-    let x = e.reshape(x, &split)?;
+    let x = e.reshape_to(x, &split)?;
     let x = e.transpose(x, &row.order)?;
-    e.reshape(x, &result)
+    e.reshape_to(x, &result)
 }

@@ -1,5 +1,6 @@
 //! Imports normalisations.
 
+use mind_convert::{EmitCore, scalar};
 use mind_core::ops::normalize::{LayerNorm, epsilon};
 use mind_core::ops::reduce::Mean;
 use mind_ir::OpId;
@@ -8,13 +9,13 @@ use mind_mil::MilOp;
 use mind_mil::call::{ArgState, floats};
 use mind_mil::ops::normalization as norm;
 
-use crate::emit::{Emit, Import, Imported, number};
+use crate::emit::{Emit, Import, One};
 use crate::reduce::Over;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[(&norm::LAYER_NORM, layer)];
 
 /// Imports a layer normalisation as core's `LayerNorm` if that computes the same, else as the ops that define it.
-fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn layer(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let (x, rank, dtype) = (e.float(x)?, e.rank(x), e.dtype(x));
     let call = e.call(op)?;
@@ -24,7 +25,7 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
     };
     let small = call.float("epsilon").unwrap_or(1e-5);
     let mut result =
-        if axes[..] == [rank - 1] && floats(&number(dtype, small)) == floats(&epsilon(dtype)) {
+        if axes[..] == [rank - 1] && floats(&scalar(dtype, small)) == floats(&epsilon(dtype)) {
             LayerNorm::build(&mut e.b, x)?
         } else {
             let over = Over {
@@ -44,7 +45,7 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
     let shape: Vec<i64> = (0..rank).map(own).collect();
     for (name, scales) in [("gamma", true), ("beta", false)] {
         if let Some(factor) = e.optional(op, name)? {
-            let factor = e.reshape(factor, &shape)?;
+            let factor = e.reshape_to(factor, &shape)?;
             let factor = e.convert(factor, dtype)?;
             result = if scales {
                 e.mul(result, factor)?

@@ -1,5 +1,6 @@
 //! Imports scatters, slice updates, and gathers with constant indices.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::Select;
@@ -16,9 +17,8 @@ use mind_mil::call::integers;
 use mind_mil::infer::slice::{Range, ranges};
 use mind_mil::ops::{index, movement, tensor};
 
-use crate::emit::{Emit, Import, Imported};
+use crate::emit::{Emit, Import, One};
 use crate::gather::indices;
-use crate::refuse::Refused;
 use crate::runtime_part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -46,21 +46,31 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 /// Maximum number of indices in a constant list.
 const MOST_PLACES: i64 = 1 << 22;
 
-fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
+/// Refuses a number of places that is too large, `None` for one above `i64`.
+///
+/// # Errors
+///
+/// E6004 above the limit.
+pub(crate) fn check_places(places: Option<i64>) -> Result<(), Refusal> {
+    if let Some(0..=MOST_PLACES) = places {
+        return Ok(());
+    }
+    let found = places.map_or("more than 2^63 - 1".to_owned(), |own| own.to_string());
+    let what = "the number of places";
+    Err(Refusal::too_large(what, found, MOST_PLACES))
+}
+
+fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Refusal> {
     let shape = e.shape(x)?;
     let places = shape
         .iter()
         .try_fold(1i64, |all, &extent| all.checked_mul(extent));
-    if places.is_none_or(|places| places > MOST_PLACES) {
-        return Err(Refused::new(format!(
-            "it has more than {MOST_PLACES} places"
-        )));
-    }
+    check_places(places)?;
     Ok(shape.into_iter().map(|extent| extent as usize).collect())
 }
 
 /// Returns how a scatter combines its updates with the elements, and the updates.
-fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>> {
+fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Refusal> {
     let mode = e.call(op)?.word("mode").to_owned();
     let updates = e.argument(op, "updates")?;
     Ok(match mode.as_str() {
@@ -70,7 +80,10 @@ fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>>
         "mul" => (Update::Mul, updates),
         "min" => (Update::Min, updates),
         "max" => (Update::Max, updates),
-        mode => return Err(Refused::new(format!("core does not {mode} at places"))),
+        mode => {
+            let modes = ["update", "add", "sub", "mul", "min", "max"];
+            return Err(Refusal::word("mode", mode, &modes));
+        }
     })
 }
 
@@ -79,7 +92,7 @@ fn elements(
     axis: usize,
     kind: Update,
     [data, indices, updates]: [ValueId; 3],
-) -> Imported {
+) -> One {
     Ok(ScatterElements::with()
         .axis(axis as i64)
         .kind(kind)
@@ -89,7 +102,7 @@ fn elements(
 
 /// Imports a scatter of slices along an axis. The indices are flattened to one dimension and broadcast over the
 /// elements of their slices.
-fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn scatter(op: OpId, e: &mut Emit<'_>) -> One {
     let data = e.argument(op, "data")?;
     let shape = e.shape(data)?;
     let call = e.call(op)?;
@@ -98,33 +111,34 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
     let count: i64 = e.shape(indices)?.iter().product();
     let mut whole = shape.clone();
     whole[axis] = count;
-    let updates = e.reshape(updates, &whole)?;
+    let updates = e.reshape_to(updates, &whole)?;
     let mut column = vec![1; shape.len() - axis];
     column[0] = count;
-    let column = e.reshape(indices, &column)?;
+    let column = e.reshape_to(indices, &column)?;
     let dims: Vec<Dim> = whole.into_iter().map(Dim::Fixed).collect();
     let spread = BroadcastTo::with(&dims).build(&mut e.b, column)?;
     elements(e, axis, kind, [data, spread, updates])
 }
 
 /// Imports the update of a slice.
-fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn slice_update(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
     let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
     let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
         return runtime_part::update(op, e, x, update);
     };
-    if ranges.iter().any(|range| range.step < 0) {
-        return Err(Refused::new("core replaces no slice backwards"));
+    if let Some(range) = ranges.iter().find(|range| range.step < 0) {
+        let expected = "a positive number, because core replaces slices forwards only";
+        return Err(Refusal::form("`stride`", range.step, expected));
     }
     let counts: Vec<i64> = ranges.iter().map(|range| range.count).collect();
-    let update = e.reshape(update, &counts)?;
+    let update = e.reshape_to(update, &counts)?;
     if ranges.iter().any(|range| range.step != 1) {
         return spread(e, x, update, &ranges);
     }
     let starts = ranges
         .iter()
-        .map(|range| e.constant(&Tensor::scalar(range.start)));
+        .map(|range| e.tensor(&Tensor::scalar(range.start)));
     let starts: Vec<ValueId> = starts.collect();
     Ok(DynamicUpdateSlice::with()
         .bounds(Bounds::Strict)
@@ -132,7 +146,7 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Returns `update` at the positions of `ranges`, and `x` elsewhere.
-fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Imported {
+fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> One {
     let shape = extents(e, x)?;
     let reach = |range: &Range| range.start + (range.count - 1) * range.step + 1;
     let low: Vec<i64> = ranges.iter().map(|range| range.start).collect();
@@ -155,12 +169,12 @@ fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Im
         }));
         advance(&mut index, &shape);
     }
-    let mask = e.constant(&Tensor::of(shape, kept));
+    let mask = e.tensor(&Tensor::of(shape, kept));
     Ok(Select::build(&mut e.b, mask, spread, x)?)
 }
 
 /// Imports a reversal of the first elements of each sequence; `lengths` is constant.
-fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> One {
     let lengths = integers(&e.known(op, "lengths")?);
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;
@@ -168,7 +182,13 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
     let axis = |name: &str| call.axis(call.int(name).unwrap_or(0), shape.len());
     let (sequence, batch) = (axis("seq_axis")?, axis("batch_axis")?);
     if lengths.len() != shape[batch] {
-        return Err(Refused::new("`lengths` does not fit the batches"));
+        let reason = "1 for each sequence of the batch";
+        return Err(Refusal::length(
+            "lengths",
+            lengths.len(),
+            shape[batch],
+            reason,
+        ));
     }
     let mut index = vec![0usize; shape.len()];
     let mut places = Vec::new();
@@ -182,18 +202,18 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
         });
         advance(&mut index, &shape);
     }
-    let places = e.constant(&Tensor::of(shape, places));
+    let places = e.tensor(&Tensor::of(shape, places));
     Ok(GatherElements::with()
         .axis(sequence as i64)
         .build(&mut e.b, x, places)?)
 }
 
 /// Imports a band matrix: `x` in the band, 0 outside of it.
-fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn band(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let shape = extents(e, x)?;
     let &[.., rows, columns] = &shape[..] else {
-        return Err(Refused::new("it takes rank 2 or more"));
+        return Err(Refusal::rank("x", e.g().type_text(x), "2 or more"));
     };
     let call = e.call(op)?;
     let bound = |name: &str| call.int(name).filter(|&own| own >= 0).unwrap_or(i64::MAX);
@@ -203,8 +223,8 @@ fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
         below <= lower && -below <= upper
     };
     let mask = Tensor::of(vec![rows, columns], (0..rows * columns).map(kept).collect());
-    let mask = e.constant(&mask);
+    let mask = e.tensor(&mask);
     let zero = Tensor::new(Vec::new(), Buffer::zeros(e.dtype(x), 1));
-    let zero = e.constant(&zero);
+    let zero = e.tensor(&zero);
     Ok(Select::build(&mut e.b, mask, x, zero)?)
 }

@@ -1,5 +1,6 @@
 //! Imports pools.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::scalar::Reduction;
 use mind_ir::{OpId, ValueId};
@@ -8,8 +9,7 @@ use mind_mil::infer::window::Windows;
 use mind_mil::ops::pool;
 
 use crate::conv::check_pads;
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&pool::MAX_POOL, |op, e| {
@@ -46,7 +46,7 @@ impl Pool {
         pool
     }
 
-    pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
+    pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Refusal> {
         let x = e.argument(op, "x")?;
         let call = e.call(op)?;
         let kernel = call.ints("kernel_sizes").known().unwrap_or_default();
@@ -81,7 +81,7 @@ impl Pool {
         x: ValueId,
         kind: Reduction,
         count_padding: bool,
-    ) -> Imported {
+    ) -> One {
         let pool = ReduceWindow::with(&self.window, kind)
             .strides(&self.strides)
             .low(&self.low)

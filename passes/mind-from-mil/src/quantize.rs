@@ -1,5 +1,6 @@
 //! Imports quantisation and dequantisation.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -7,8 +8,7 @@ use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::{Element, ops::quantize};
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&quantize::QUANTIZE, |op, e| {
@@ -28,21 +28,25 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Returns the scale, the zero point and the axis; a list of one scale applies to the whole tensor.
-fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64), Box<Refused>> {
+fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64), Refusal> {
     let input = e.argument(op, "input")?;
     let rank = e.rank(input);
     let axis = e.call(op)?.int("axis").unwrap_or(-1);
     let mut scale = e.argument(op, "scale")?;
     let mut zero_point = e.optional(op, "zero_point")?;
     if e.shape(scale)? == [1] {
-        scale = e.reshape(scale, &[])?;
+        scale = e.reshape_to(scale, &[])?;
     }
     if let Some(own) = zero_point
         && e.shape(own)? != e.shape(scale)?
     {
         zero_point = Some(match (e.known(op, "zero_point")?, e.shape(scale)?) {
             (zero, shape) if zero.count() == 1 => e.splat(&zero, &shape),
-            _ => return Err(Refused::new("there is not a zero point for each scale")),
+            (zero, shape) => {
+                let scales = shape.iter().product::<i64>() as usize;
+                let reason = "1 for each scale";
+                return Err(Refusal::length("zero_point", zero.count(), scales, reason));
+            }
         });
     }
     let is_whole = e.rank(scale) == 0;
@@ -51,7 +55,7 @@ fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64),
 }
 
 /// Clips 8-bit integers to the range of `element`, which may have fewer bits.
-fn cut(e: &mut Emit<'_>, x: ValueId, element: Element) -> Imported {
+fn cut(e: &mut Emit<'_>, x: ValueId, element: Element) -> One {
     let Some((least, most)) = element
         .range()
         .filter(|_| element != Element::of(e.dtype(x)))
@@ -62,7 +66,7 @@ fn cut(e: &mut Emit<'_>, x: ValueId, element: Element) -> Imported {
         DType::I8 => Tensor::scalar(bound as i8),
         _ => Tensor::scalar(bound as u8),
     });
-    let (least, most) = (e.constant(&least), e.constant(&most));
+    let (least, most) = (e.tensor(&least), e.tensor(&most));
     let x = e.max(x, least)?;
     e.min(x, most)
 }

@@ -1,12 +1,11 @@
 //! Imports recurrent layers as scans, with the input projection of all steps computed beforehand.
 
+use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
-use mind_ir::builder::Builder;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
-use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 use mind_mil::call::floats;
 use rustc_hash::FxHashMap;
@@ -14,11 +13,7 @@ use rustc_hash::FxHashMap;
 use mind_mil::recurrence::Recurrence;
 
 use crate::cell::Cell;
-use crate::emit::{Emit, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
-
-type Several = Result<Vec<ValueId>, Box<Refused>>;
+use crate::emit::{Emit, Many, One};
 
 /// The weights of one direction, in `f32`.
 struct Weights {
@@ -37,7 +32,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn of(e: &Emit<'_>, op: OpId, name: &str) -> Result<Option<Matrix>, Box<Refused>> {
+    fn of(e: &Emit<'_>, op: OpId, name: &str) -> Result<Option<Matrix>, Refusal> {
         if e.call(op)?.value(name).is_none() {
             return Ok(None);
         }
@@ -56,7 +51,7 @@ impl Matrix {
             .collect();
         let numbers = (0..inner).flat_map(|at| rows.iter().map(move |row| row * inner + at));
         let numbers = numbers.map(|at| self.numbers[at]).collect();
-        e.constant(&Tensor::of(vec![inner, rows.len()], numbers))
+        e.tensor(&Tensor::of(vec![inner, rows.len()], numbers))
     }
 
     /// Returns the numbers of the gates in `order`, `units` numbers each.
@@ -65,17 +60,19 @@ impl Matrix {
             .iter()
             .flat_map(|gate| &self.numbers[gate * units..(gate + 1) * units]);
         let own: Vec<f32> = own.copied().collect();
-        e.constant(&Tensor::of(vec![own.len()], own))
+        e.tensor(&Tensor::of(vec![own.len()], own))
     }
 }
 
 impl Weights {
     /// Returns the weights of the direction whose arguments have the suffix `end`.
-    fn of(op: OpId, e: &mut Emit<'_>, end: &str, cell: &Cell) -> Result<Weights, Box<Refused>> {
+    fn of(op: OpId, e: &mut Emit<'_>, end: &str, cell: &Cell) -> Result<Weights, Refusal> {
         let matrix = |e: &Emit<'_>, name: &str| Matrix::of(e, op, &format!("{name}{end}"));
-        let left_out = || Refused::new("a weight is left out");
-        let input = matrix(e, "weight_ih")?.ok_or_else(left_out)?;
-        let hidden = matrix(e, "weight_hh")?.ok_or_else(left_out)?;
+        let weight = |e: &Emit<'_>, name: &str| {
+            let missing = || Refusal::missing(format!("`{name}{end}`"));
+            matrix(e, name)?.ok_or_else(missing)
+        };
+        let (input, hidden) = (weight(e, "weight_ih")?, weight(e, "weight_hh")?);
         let bias = matrix(e, "bias")?;
         let units = cell.units;
         let gates = cell.kind.gates();
@@ -87,7 +84,7 @@ impl Weights {
             matrix.as_ref().is_none_or(|own| own.numbers.len() == count)
         };
         if counts != [gates * units; 2] || sizes != wanted || !fits(&bias, gates * units) {
-            return Err(Refused::new("a weight does not fit the layer"));
+            return Err(Refusal::no_counterpart("a weight does not fit the layer"));
         }
         let mut fixed = Vec::new();
         let mut inside = bias.as_ref().map(|bias| bias.list(e, &all, units));
@@ -109,14 +106,17 @@ impl Weights {
             fixed.push(past.list(e, &[1], units));
             let own = matrix(e, "input_bias")?.unwrap_or_else(zeros);
             if own.numbers.len() != gates * units {
-                return Err(Refused::new("`input_bias` does not fit the layer"));
+                let (found, wanted) = (own.numbers.len(), gates * units);
+                let reason = "1 for each unit of each gate";
+                return Err(Refusal::length("input_bias", found, wanted, reason));
             }
             past.numbers[units..2 * units].copy_from_slice(&own.numbers[units..2 * units]);
             inside = Some(past.list(e, &all, units));
         }
         if let Some(peephole) = matrix(e, "peephole")? {
             if peephole.numbers.len() != 3 * units {
-                return Err(Refused::new("`peephole` does not fit the layer"));
+                let (found, reason) = (peephole.numbers.len(), "3 for each unit");
+                return Err(Refusal::length("peephole", found, 3 * units, reason));
             }
             fixed.push(peephole.list(e, &[0, 1, 2], units));
         }
@@ -128,7 +128,7 @@ impl Weights {
     }
 
     /// Returns the input projection of all steps.
-    fn sums(&self, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    fn sums(&self, e: &mut Emit<'_>, x: ValueId) -> One {
         let product = MatMul::build(&mut e.b, x, self.input)?;
         match self.bias {
             Some(bias) => e.add(product, bias),
@@ -138,7 +138,7 @@ impl Weights {
 }
 
 /// Imports `lstm`, `gru` or `rnn`.
-pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
+pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Many {
     let call = e.call(op)?;
     let every = call.flag("output_sequence");
     let directions: &[(&str, bool)] = match call.word("direction") {
@@ -156,14 +156,14 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         }
     }
     let &[_, batch, inputs] = &e.shape(x)?[..] else {
-        return Err(Refused::new("its sequence has no rank of 3"));
+        return Err(Refusal::rank("x", e.g().type_text(x), 3));
     };
     let first = states.first().copied();
-    let whole = e.shape(first.ok_or_else(|| Refused::new("it has no state"))?)?;
+    let whole = e.shape(first.ok_or_else(|| Refusal::missing("initial_h"))?)?;
     let units = whole.get(1).copied().unwrap_or(0) / directions.len() as i64;
     for &state in &states {
         if e.shape(state)? != [batch, units * directions.len() as i64] || units == 0 {
-            return Err(Refused::new("a state does not fit the layer"));
+            return Err(Refusal::no_counterpart("a state does not fit the layer"));
         }
     }
     let mut cell = Cell::of(&e.call(op)?, [inputs, units])?;
@@ -175,7 +175,7 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         let mut initial = Vec::new();
         for &state in &states {
             let start = at as i64 * units;
-            initial.push(part(e, state, 1, start, start + units)?);
+            initial.push(e.part(state, 1, start, start + units)?);
         }
         found.push(scan(e, &cell, &initial, sums, &weights.fixed, backwards)?);
     }
@@ -185,14 +185,12 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         let own: Vec<ValueId> = found.iter().map(|values| values[at]).collect();
         results.push(e.concat(&own, if at == count { 2 } else { 1 })?);
     }
-    let sequence = results
-        .pop()
-        .ok_or_else(|| Refused::new("it has no state"))?;
+    let sequence = results.pop().ok_or_else(|| Refusal::missing("initial_h"))?;
     let output = if every {
         sequence
     } else {
         let shape = [&[1], &e.shape(results[0])?[..]].concat();
-        e.reshape(results[0], &shape)?
+        e.reshape_to(results[0], &shape)?
     };
     results.insert(0, output);
     results
@@ -209,29 +207,26 @@ fn scan(
     sums: ValueId,
     fixed: &[ValueId],
     backwards: bool,
-) -> Several {
+) -> Many {
     let carried = initial.len();
     let direction: &[i64] = if backwards { &[1] } else { &[] };
     let attrs = Scan::attrs(carried as i64, 1, &[], &[], direction, direction);
     let operands = [initial, &[sums], fixed].concat();
-    let step = |b: &mut Builder<'_>, arguments: &[ValueId]| {
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: carried + 1,
+    };
+    op.create(&mut e.b, |_, b, arguments| {
         let mut constants = FxHashMap::default();
         let mut e = Emit {
             b: b.reborrow(),
             constants: &mut constants,
         };
         let (states, rest) = arguments.split_at(carried);
-        let mut next = cell
-            .step(&mut e, states, rest[0], &rest[1..])
-            .map_err(|refused| {
-                Box::new(VerifyError::Structure {
-                    problem: refused.reason,
-                })
-            })?;
+        let mut next = cell.step(&mut e, states, rest[0], &rest[1..])?;
         next.push(next[0]);
         Ok(next)
-    };
-    let scan =
-        e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, step)?;
-    Ok(e.g().results(scan).into_iter().collect())
+    })
 }

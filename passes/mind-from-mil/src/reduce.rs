@@ -1,5 +1,6 @@
 //! Imports reductions.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::normalize::Softmax;
@@ -11,8 +12,7 @@ use mind_mil::MilOp;
 use mind_mil::call::ArgState;
 use mind_mil::ops::{activation, reduction, tensor};
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&reduction::REDUCE_SUM, |op, e| {
@@ -63,7 +63,7 @@ pub(crate) struct Over {
 
 impl Over {
     /// Applies the core reduction `def` along these axes; without axes it returns `x`.
-    pub(crate) fn apply(&self, e: &mut Emit<'_>, def: &'static OpDef, x: ValueId) -> Imported {
+    pub(crate) fn apply(&self, e: &mut Emit<'_>, def: &'static OpDef, x: ValueId) -> One {
         if self.axes.is_empty() {
             Ok(x)
         } else {
@@ -72,7 +72,7 @@ impl Over {
     }
 }
 
-pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box<Refused>> {
+pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Refusal> {
     let x = e.argument(op, "x")?;
     let rank = e.rank(x);
     let call = e.call(op)?;
@@ -88,7 +88,7 @@ pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box
 }
 
 /// Returns the operand and the axis of an argmax or argmin, and whether the axis is kept.
-fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Box<Refused>> {
+fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Refusal> {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(-1), e.rank(x))?;
@@ -96,13 +96,13 @@ fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Box<Refused
 }
 
 /// Returns indices in the dtype of the result.
-fn counted(op: OpId, e: &mut Emit<'_>, places: ValueId) -> Imported {
+fn counted(op: OpId, e: &mut Emit<'_>, places: ValueId) -> One {
     let to = e.dtype(e.g().result(op));
     e.convert(places, to)
 }
 
 /// Imports a cumulative sum.
-fn cumulative(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn cumulative(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;

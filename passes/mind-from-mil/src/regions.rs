@@ -1,5 +1,6 @@
 //! Imports affine resampling and crops, as samples at coordinates.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::index::Gather;
@@ -13,24 +14,15 @@ use mind_mil::MilOp;
 use mind_mil::infer::sample::grid;
 use mind_mil::ops::image;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
+use crate::emit::{Emit, Import, One};
+use crate::place::check_places;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] =
     &[(&image::AFFINE, affine), (&image::CROP_RESIZE, crop_resize)];
 
-/// Maximum number of coordinates in a constant list.
-const MOST_PLACES: i64 = 1 << 22;
-
 /// Refuses coordinate lists of more than [`MOST_PLACES`] entries; there are `count` times `each`.
-fn listed(count: i64, each: i64) -> Result<(), Box<Refused>> {
-    match count.checked_mul(each) {
-        Some(all) if (0..=MOST_PLACES).contains(&all) => Ok(()),
-        _ => Err(Refused::new(format!(
-            "it has more than {MOST_PLACES} places"
-        ))),
-    }
+fn listed(count: i64, each: i64) -> Result<(), Refusal> {
+    check_places(count.checked_mul(each))
 }
 
 /// Returns the images `x` sampled at the coordinates `places`.
@@ -39,7 +31,7 @@ pub(crate) fn sampled(
     x: ValueId,
     places: ValueId,
     sampling: GridSampling,
-) -> Imported {
+) -> One {
     let sample = GridSample::with()
         .layout(Layout::Nchw)
         .mode(sampling.mode)
@@ -50,17 +42,19 @@ pub(crate) fn sampled(
 }
 
 /// Maps coordinates from 0..1 to -1..1.
-pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> Imported {
+pub(crate) fn doubled(e: &mut Emit<'_>, places: ValueId) -> One {
     let doubled = e.mul_n(places, 2.0)?;
     e.add_n(doubled, -1.0)
 }
 
 /// Imports `affine`: the image, sampled at the coordinates of the result mapped by a matrix.
-fn affine(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn affine(op: OpId, e: &mut Emit<'_>) -> One {
     let (x, matrix) = (e.argument(op, "x")?, e.argument(op, "transform_matrix")?);
     let (sampling, from_zero) = grid(&e.call(op)?)?;
-    let &[batch, _, height, width] = &e.shape(e.g().result(op))?[..] else {
-        return Err(Refused::new("it takes rank 4"));
+    let result = e.g().result(op);
+    let &[batch, _, height, width] = &e.shape(result)?[..] else {
+        let ty = e.g().type_text(result);
+        return Err(Refusal::rank("its result".to_owned(), ty, 4));
     };
     listed(height, width)?;
     let place = |at: i64, count: i64| -> f64 {
@@ -81,12 +75,12 @@ fn affine(op: OpId, e: &mut Emit<'_>) -> Imported {
     let ones = places.clone().map(|_| 1.0f32);
     let numbers: Vec<f32> = columns.chain(rows).chain(ones).collect();
     let count = (height * width) as usize;
-    let base = e.constant(&Tensor::of(vec![3, count], numbers));
+    let base = e.tensor(&Tensor::of(vec![3, count], numbers));
     let matrix = e.convert(matrix, DType::F32)?;
-    let matrix = e.reshape(matrix, &[batch, 2, 3])?;
+    let matrix = e.reshape_to(matrix, &[batch, 2, 3])?;
     let mapped = MatMul::build(&mut e.b, matrix, base)?;
     let mapped = e.transpose(mapped, &[0, 2, 1])?;
-    let mut places = e.reshape(mapped, &[batch, height, width, 2])?;
+    let mut places = e.reshape_to(mapped, &[batch, height, width, 2])?;
     if from_zero {
         places = doubled(e, places)?;
     }
@@ -106,7 +100,7 @@ impl Boxes {
         e: &mut Emit<'_>,
         list: ValueId,
         [height, width]: [i64; 2],
-    ) -> Result<Boxes, Box<Refused>> {
+    ) -> Result<Boxes, Refusal> {
         let call = e.call(op)?;
         let mode = match call.word("box_coordinate_mode") {
             "" => "CORNERS_HEIGHT_FIRST",
@@ -117,14 +111,22 @@ impl Boxes {
             "CORNERS_WIDTH_FIRST" => (false, true),
             "CENTER_SIZE_HEIGHT_FIRST" => (true, false),
             "CENTER_SIZE_WIDTH_FIRST" => (true, true),
-            word => return Err(Refused::new(format!("boxes of `{word}`"))),
+            word => {
+                let modes = [
+                    "CORNERS_HEIGHT_FIRST",
+                    "CORNERS_WIDTH_FIRST",
+                    "CENTER_SIZE_HEIGHT_FIRST",
+                    "CENTER_SIZE_WIDTH_FIRST",
+                ];
+                return Err(Refusal::word("box_coordinate_mode", word, &modes));
+            }
         };
         let scale = call.float("spatial_scale").unwrap_or(1.0);
         let normalized = call.flag("normalized_coordinates");
         let count = e.shape(list)?[0];
         let mut ends = Vec::new();
         for at in 0..4 {
-            let own = part(e, list, 1, at, at + 1)?;
+            let own = e.part(list, 1, at, at + 1)?;
             let is_wide = (at % 2 == 1) != wide_first;
             let extent = if is_wide { width } else { height };
             let factor = if normalized { (extent - 1) as f64 } else { 1.0 } * scale;
@@ -147,14 +149,14 @@ impl Boxes {
         }
         let ends = ends
             .try_into()
-            .map_err(|_| Refused::new("boxes have four ends"))?;
+            .map_err(|_| Refusal::no_counterpart("boxes have four ends"))?;
         Ok(Boxes { ends, count })
     }
 
     /// Returns the coordinates `[N, count]` of `count` samples from one edge to the other.
     ///
     /// Source: Core ML MIL, `resize_bilinear`, "Notes", over the extent of a box.
-    fn samples(&self, e: &mut Emit<'_>, axis: usize, count: i64, mode: &str) -> Imported {
+    fn samples(&self, e: &mut Emit<'_>, axis: usize, count: i64, mode: &str) -> One {
         let (start, end) = (self.ends[axis], self.ends[axis + 2]);
         let length = e.sub(end, start)?;
         let total = count as f64;
@@ -168,10 +170,19 @@ impl Boxes {
             }
             "UNALIGN_CORNERS" => (e.add_n(length, 1.0)?, -0.5, &|at| (at + 0.5) / total),
             "" | "DEFAULT" => (e.add_n(length, 1.0)?, 0.0, &|at| at / total),
-            word => return Err(Refused::new(format!("samples of `{word}`"))),
+            word => {
+                let modes = [
+                    "DEFAULT",
+                    "ALIGN_CORNERS",
+                    "STRICT_ALIGN_CORNERS",
+                    "OFFSET_CORNERS",
+                    "UNALIGN_CORNERS",
+                ];
+                return Err(Refusal::word("sampling_mode", word, &modes));
+            }
         };
         let parts: Vec<f32> = (0..count).map(|at| part(at as f64) as f32).collect();
-        let parts = e.constant(&Tensor::of(vec![parts.len()], parts));
+        let parts = e.tensor(&Tensor::of(vec![parts.len()], parts));
         let offsets = e.mul(length, parts)?;
         let places = e.add(start, offsets)?;
         if shift == 0.0 {
@@ -183,14 +194,15 @@ impl Boxes {
 }
 
 /// Imports crops of images, all resized to one size.
-fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn crop_resize(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let &[batch, _, height, width] = &e.shape(x)?[..] else {
-        return Err(Refused::new("it takes rank 4"));
+        return Err(Refusal::rank("x", e.g().type_text(x), 4));
     };
     let result = e.shape(e.g().result(op))?;
     let &[.., rows, columns] = &result[..] else {
-        return Err(Refused::new("it gives rank 4 or 5"));
+        let ty = e.g().type_text(e.g().result(op));
+        return Err(Refusal::rank("its result".to_owned(), ty, "4 or 5"));
     };
     let call = e.call(op)?;
     let (mode, fill) = (
@@ -198,19 +210,26 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
         call.float("pad_value").unwrap_or(0.0),
     );
     let is_list = call.value("boxes").is_some();
-    let list = e.argument(op, if is_list { "boxes" } else { "roi" })?;
+    let name = if is_list { "boxes" } else { "roi" };
+    let list = e.argument(op, name)?;
     let list = e.convert(list, DType::F32)?;
     let shape = e.shape(list)?;
     let &[count, ..] = &shape[..] else {
-        return Err(Refused::new("its boxes have no rank of 2 or 5"));
+        return Err(Refusal::rank(name, e.g().type_text(list), "2 or 5"));
     };
     let each = shape.get(if is_list { 1 } else { 2 }).copied();
     listed(rows, columns)?;
     listed(count, batch)?;
-    let each = each.filter(|each| [4, 5].contains(each));
-    let each = each.ok_or_else(|| Refused::new("a box has four ends"))?;
-    let list = e.reshape(list, &[count, each])?;
-    let own = part(e, list, 1, each - 4, each)?;
+    let Some(each @ 4..=5) = each else {
+        let (found, expected) = (each.unwrap_or(0), "4 or 5");
+        return Err(Refusal::extent(
+            "the number of entries of a box",
+            found,
+            expected,
+        ));
+    };
+    let list = e.reshape_to(list, &[count, each])?;
+    let own = e.part(list, 1, each - 4, each)?;
     let boxes = Boxes::of(op, e, own, [height, width])?;
     let (down, across) = (
         boxes.samples(e, 0, rows, &mode)?,
@@ -222,8 +241,8 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
     let images = match (is_list, each) {
         (true, _) => e.optional(op, "box_indices")?,
         (false, 5) => {
-            let first = part(e, list, 1, 0, 1)?;
-            Some(e.reshape(first, &[count])?)
+            let first = e.part(list, 1, 0, 1)?;
+            Some(e.reshape_to(first, &[count])?)
         }
         (false, _) => None,
     };
@@ -236,7 +255,7 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
         // All pairs of a box and an image.
         let pairs = (0..count).flat_map(|own| (0..batch).map(move |image| (own, image)));
         let (own, image): (Vec<i64>, Vec<i64>) = pairs.unzip();
-        let [own, image] = [own, image].map(|list| e.constant(&Tensor::of(vec![list.len()], list)));
+        let [own, image] = [own, image].map(|list| e.tensor(&Tensor::of(vec![list.len()], list)));
         places = Gather::with().axis(0).build(&mut e.b, places, own)?;
         Gather::with().axis(0).build(&mut e.b, x, image)?
     };
@@ -247,12 +266,12 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
         fill,
     };
     let samples = sampled(e, x, places, sampling)?;
-    e.reshape(samples, &result)
+    e.reshape_to(samples, &result)
 }
 
 /// Broadcasts coordinates along one axis to all positions of a region: `[N, rows, columns, 1]`.
-fn spread(e: &mut Emit<'_>, places: ValueId, shape: [i64; 4], rows: i64, columns: i64) -> Imported {
-    let thin = e.reshape(places, &shape)?;
+fn spread(e: &mut Emit<'_>, places: ValueId, shape: [i64; 4], rows: i64, columns: i64) -> One {
+    let thin = e.reshape_to(places, &shape)?;
     let whole = [shape[0], rows, columns, 1].map(Dim::Fixed);
     Ok(BroadcastTo::with(&whole).build(&mut e.b, thin)?)
 }

@@ -1,5 +1,6 @@
 //! Imports slices and padding with data-dependent bounds.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::dynamic::DynamicUpdateSlice;
@@ -14,33 +15,32 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_mil::call::integers;
 
-use crate::emit::{Emit, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, One};
 use crate::runtime_shape::{extent, steps, unless};
 
 fn number(e: &mut Emit<'_>, number: i32) -> ValueId {
-    e.constant(&Tensor::scalar(number))
+    e.tensor(&Tensor::scalar(number))
 }
 
 /// Returns argument `name` of `op`, a list of integers, as `i32`.
-fn list(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
+fn list(op: OpId, e: &mut Emit<'_>, name: &str) -> One {
     let list = e.argument(op, name)?;
     e.convert(list, DType::I32)
 }
 
 /// Returns entry `at` of a list.
-fn entry(e: &mut Emit<'_>, list: ValueId, at: usize) -> Imported {
+fn entry(e: &mut Emit<'_>, list: ValueId, at: usize) -> One {
     Ok(Index::with(&[at as i64]).build(&mut e.b, list)?)
 }
 
 /// Returns the integers from 0 to before `count`.
-fn positions(e: &mut Emit<'_>, count: ValueId) -> Imported {
-    let extents = e.reshape(count, &[1])?;
+fn positions(e: &mut Emit<'_>, count: ValueId) -> One {
+    let extents = e.reshape_to(count, &[1])?;
     Ok(DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, extents)?)
 }
 
 /// Returns the entries of argument `name` of a slice, one for each dimension of `x`; `each` if it is missing.
-fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, Box<Refused>> {
+fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, Refusal> {
     let call = e.call(op)?;
     let rank = call.ty("x").rank();
     let list = match call.value(name) {
@@ -49,20 +49,18 @@ fn constants(op: OpId, e: &Emit<'_>, name: &str, each: i64) -> Result<Vec<i64>, 
     };
     if list.len() != rank {
         let found = list.len();
-        let reason = format!(
-            "`{name}` has {found} entries, expected {rank} (one for each dimension of `x`)"
-        );
-        return Err(Refused::new(reason));
+        let reason = "one for each dimension of `x`";
+        return Err(Refusal::length(name, found, rank, reason));
     }
     if name == "stride" && list.contains(&0) {
-        return Err(Refused::new(format!("`stride` is {list:?}, expected no 0")));
+        return Err(Refusal::value("stride", format_args!("{list:?}"), "no 0"));
     }
     Ok(list)
 }
 
 /// Replaces the elements of a slice of `x` by `update`. The extents of the slice are those of `update`, because
 /// `slice_update` requires bounds that differ by them.
-pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) -> Imported {
+pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) -> One {
     let rank = e.rank(x);
     let (strides, from_start) = (
         constants(op, e, "stride", 1)?,
@@ -70,9 +68,12 @@ pub(crate) fn update(op: OpId, e: &mut Emit<'_>, x: ValueId, update: ValueId) ->
     );
     let squeezed = constants(op, e, "squeeze_mask", 0)?;
     if strides.iter().any(|&step| step != 1) {
-        let reason =
-            format!("`stride` is {strides:?}, expected 1 each where bounds come at run time");
-        return Err(Refused::new(reason));
+        let expected = "1 each where bounds come at run time";
+        return Err(Refusal::form(
+            "`stride`",
+            format_args!("{strides:?}"),
+            expected,
+        ));
     }
     let removed: Vec<i64> = (0..rank as i64)
         .filter(|&axis| squeezed[axis as usize] != 0)
@@ -133,7 +134,7 @@ fn is_never_negative(e: &Emit<'_>, value: ValueId) -> bool {
 }
 
 /// Imports `slice_by_index` of `x`. A range without positions gives an empty result.
-pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let rank = e.rank(x);
     let strides = constants(op, e, "stride", 1)?;
     let masks = ["begin_mask", "end_mask", "squeeze_mask"].map(|name| constants(op, e, name, 0));
@@ -199,12 +200,15 @@ pub(crate) fn pad(
     e: &mut Emit<'_>,
     x: ValueId,
     (mode, value): (PadMode, Option<ValueId>),
-) -> Imported {
+) -> One {
     let (pads, rank) = (list(op, e, "pad")?, e.rank(x));
     let entries = e.shape(pads)?;
     let count = match entries[..] {
         [entries] if entries % 2 == 0 && entries / 2 <= rank as i64 => entries as usize / 2,
-        _ => return Err(Refused::new("`pad` has no pairs of the last dimensions")),
+        _ => {
+            let expected = format!("a pair for each of 0 to {rank} last dimensions");
+            return Err(Refusal::value("pad", e.g().type_text(pads), expected));
+        }
     };
     let mut result = x;
     for at in 0..count {

@@ -1,5 +1,6 @@
 //! Imports ops with data-dependent shapes.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Mod, Neg};
 use mind_core::ops::extents::{ExtentOf, Iota};
@@ -15,8 +16,7 @@ use mind_mil::MilOp;
 use mind_mil::call::floats;
 use mind_mil::ops::tensor;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::FILL, fill),
@@ -29,21 +29,21 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Returns the extents of `x` as `i32[rank]`.
-fn extents(e: &mut Emit<'_>, x: ValueId) -> Imported {
+fn extents(e: &mut Emit<'_>, x: ValueId) -> One {
     if let Ok(shape) = e.shape(x) {
         let extents: Vec<i32> = shape.iter().map(|&extent| extent as i32).collect();
-        return Ok(e.constant(&Tensor::of(vec![extents.len()], extents)));
+        return Ok(e.tensor(&Tensor::of(vec![extents.len()], extents)));
     }
     let each = (0..e.rank(x)).map(|axis| {
         let extent = extent(e, x, axis)?;
-        e.reshape(extent, &[1])
+        e.reshape_to(extent, &[1])
     });
-    let each: Vec<ValueId> = each.collect::<Result<_, Box<Refused>>>()?;
+    let each: Vec<ValueId> = each.collect::<Result<_, Refusal>>()?;
     e.concat(&each, 0)
 }
 
 /// Returns the extent of `x` along `axis` as `i32[]`.
-pub(crate) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> Imported {
+pub(crate) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> One {
     let extent = ExtentOf::with(axis as i64).build(&mut e.b, x)?;
     e.convert(extent, DType::I32)
 }
@@ -54,14 +54,14 @@ pub(crate) fn unless(
     direction: Direction,
     value: ValueId,
     other: ValueId,
-) -> Imported {
-    let zero = e.constant(&Tensor::scalar(0i32));
+) -> One {
+    let zero = e.tensor(&Tensor::scalar(0i32));
     let is_other = Compare::with(direction).build(&mut e.b, value, zero)?;
     Ok(Select::build(&mut e.b, is_other, other, value)?)
 }
 
 /// Reshapes `x` to argument `shape` of `op`, in which 0 copies an extent and -1 is inferred.
-pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let asked = e.argument(op, "shape")?;
     let mut asked = e.convert(asked, DType::I32)?;
     let rank = e.rank(e.g().result(op));
@@ -72,7 +72,7 @@ pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
     let count = Prod::with().axes(&[0]).build(&mut e.b, own)?;
     let product = Prod::with().axes(&[0]).build(&mut e.b, asked)?;
     let negative = Neg::build(&mut e.b, product)?;
-    let one = e.constant(&Tensor::scalar(1i32));
+    let one = e.tensor(&Tensor::scalar(1i32));
     let part = e.max(negative, one)?;
     let left = e.div(count, part)?;
     let asked = unless(e, Direction::Lt, asked, left)?;
@@ -81,14 +81,14 @@ pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
 }
 
 /// Repeats `x` along each dimension as argument `reps` of `op` says.
-pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let reps = e.argument(op, "reps")?;
     let reps = e.convert(reps, DType::I32)?;
     let own = extents(e, x)?;
     let rank = e.rank(x);
-    let [times, each] = [reps, own].map(|list| e.reshape(list, &[rank as i64, 1]));
+    let [times, each] = [reps, own].map(|list| e.reshape_to(list, &[rank as i64, 1]));
     let pairs = e.concat(&[times?, each?], 1)?;
-    let pairs = e.reshape(pairs, &[2 * rank as i64])?;
+    let pairs = e.reshape_to(pairs, &[2 * rank as i64])?;
     let dims = e.g().ty(x).shape.iter();
     let twice: Vec<Dim> = dims.flat_map(|&dim| [Dim::Dynamic, dim]).collect();
     let axes: Vec<i64> = (0..rank as i64).map(|axis| 2 * axis).collect();
@@ -101,7 +101,7 @@ pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
 
 /// Slices `x` axis by axis to a data-dependent size. A negative start counts from the end, and a negative size extends
 /// to the end.
-pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> One {
     let known = e.ints(op, "size").ok();
     let [begin, size] = ["begin", "size"].map(|name| {
         let list = e.argument(op, name)?;
@@ -121,7 +121,7 @@ pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
                 let count = Index::with(&at).build(&mut e.b, size)?;
                 let rest = e.sub(own, first)?;
                 let count = unless(e, Direction::Lt, count, rest)?;
-                let count = e.reshape(count, &[1])?;
+                let count = e.reshape_to(count, &[1])?;
                 DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, count)?
             }
         };
@@ -133,7 +133,7 @@ pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
 }
 
 /// Imports a fill with one value, in the shape given by an operand.
-fn fill(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn fill(op: OpId, e: &mut Emit<'_>) -> One {
     let extents = e.argument(op, "shape")?;
     let value = match e.optional(op, "value")? {
         Some(value) => value,
@@ -144,7 +144,7 @@ fn fill(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Imports a range from `start` to before `end`, as indices that are scaled and shifted.
-fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn range(op: OpId, e: &mut Emit<'_>) -> One {
     let [start, end, step] = ["start", "end", "step"].map(|name| e.argument(op, name));
     let (start, end, step) = (start?, end?, step?);
     let dtype = e.dtype(start);
@@ -169,7 +169,7 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
     } else {
         count
     };
-    let extents = e.reshape(count, &[1])?;
+    let extents = e.reshape_to(count, &[1])?;
     let indices = DynamicIota::with(wide, &[Dim::Dynamic]).build(&mut e.b, extents)?;
     let scaled = if by_one {
         indices
@@ -190,7 +190,7 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Returns `distance / step`, rounded up.
-pub(crate) fn steps(e: &mut Emit<'_>, distance: ValueId, step: ValueId) -> Imported {
+pub(crate) fn steps(e: &mut Emit<'_>, distance: ValueId, step: ValueId) -> One {
     if e.dtype(distance).is_float() {
         let quotient = e.div(distance, step)?;
         return Ok(Ceil::build(&mut e.b, quotient)?);

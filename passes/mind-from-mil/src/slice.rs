@@ -1,5 +1,6 @@
 //! Imports slices.
 
+use mind_convert::EmitCore;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::DynamicSlice;
 use mind_core::ops::index::{Index, Slice};
@@ -10,8 +11,7 @@ use mind_mil::MilOp;
 use mind_mil::infer::slice::{Range, ranges};
 use mind_mil::ops::movement;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, Many, One};
 use crate::{runtime_part, runtime_shape};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -55,11 +55,11 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Returns a slice of fixed size with a data-dependent start; a negative start counts from the end.
-fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> Imported {
+fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> One {
     let begin = e.argument(op, "begin")?;
     let axes = 0..size.len() as i64;
     let starts = axes.map(|axis| Ok(Index::with(&[axis]).build(&mut e.b, begin)?));
-    let starts: Result<Vec<ValueId>, Box<Refused>> = starts.collect();
+    let starts: Many = starts.collect();
     Ok(DynamicSlice::with(size)
         .bounds(Bounds::FromEnd)
         .build(&mut e.b, x, &starts?)?)
@@ -72,7 +72,7 @@ pub(crate) fn strided(
     starts: &[i64],
     ends: &[i64],
     steps: &[i64],
-) -> Imported {
+) -> One {
     let shape = e.shape(x)?;
     let whole = starts.iter().all(|&start| start == 0)
         && ends == shape
@@ -84,16 +84,7 @@ pub(crate) fn strided(
     }
 }
 
-/// Returns the slice from `start` to before `end` along `axis`.
-pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> Imported {
-    let mut ends = e.shape(x)?;
-    let mut starts = vec![0; ends.len()];
-    (starts[axis], ends[axis]) = (start, end);
-    let steps = vec![1; starts.len()];
-    strided(e, x, &starts, &ends, &steps)
-}
-
-fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn by_index(op: OpId, e: &mut Emit<'_>) -> One {
     let x = e.argument(op, "x")?;
     let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
     let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
@@ -127,5 +118,5 @@ fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
         .filter(|range| !range.squeezed)
         .map(|range| range.count)
         .collect();
-    e.reshape(result, &shape)
+    e.reshape_to(result, &shape)
 }

@@ -1,18 +1,18 @@
 //! Imports sorts and one-hot encodings.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::data::NonZero;
 use mind_core::ops::extents::Iota;
 use mind_core::ops::sort::{Sort, TopK};
+use mind_ir::OpId;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
-use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::tensor;
 
-use crate::emit::{Emit, Import, Imported};
-use crate::refuse::Refused;
+use crate::emit::{Emit, Import, Many, One};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&tensor::ARGSORT, |op, e| {
@@ -35,13 +35,11 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 /// Imports `topk`: the first sorted elements and their indices, in the dtype of the second result.
-pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Many {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(-1), e.rank(x))?;
-    let k = call
-        .int("k")
-        .ok_or_else(|| Refused::new("`k` is left out"))?;
+    let k = call.int("k").ok_or_else(|| Refusal::missing("k"))?;
     let largest = !call.flag("ascending");
     let attrs = TopK::attrs(k, axis as i64, largest);
     let top = e.b.create(TopK::DEF, &[x], &attrs)?;
@@ -57,22 +55,23 @@ pub(crate) fn top_k(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refu
 
 /// Imports `one_hot`: one value where the position along the new axis is the index, and another value elsewhere; a
 /// negative index counts from the end.
-fn one_hot(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn one_hot(op: OpId, e: &mut Emit<'_>) -> One {
     let indices = e.argument(op, "indices")?;
     let size = e.ints(op, "one_hot_vector_size")?;
     let &[size] = &size[..] else {
-        return Err(Refused::new("`one_hot_vector_size` is not a single number"));
+        let (found, reason) = (size.len(), "a single number");
+        return Err(Refusal::length("one_hot_vector_size", found, 1, reason));
     };
     let shape = e.shape(e.g().result(op))?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(-1), shape.len())?;
-    let [zero, count] = [0, size as i32].map(|number| e.constant(&Tensor::scalar(number)));
+    let [zero, count] = [0, size as i32].map(|number| e.tensor(&Tensor::scalar(number)));
     let is_negative = Compare::with(Direction::Lt).build(&mut e.b, indices, zero)?;
     let from_end = e.add(indices, count)?;
     let places = Select::build(&mut e.b, is_negative, from_end, indices)?;
     let mut thin = shape.clone();
     thin[axis] = 1;
-    let places = e.reshape(places, &thin)?;
+    let places = e.reshape_to(places, &thin)?;
     let mut row = vec![Dim::Fixed(1); shape.len() - axis];
     row[0] = Dim::Fixed(size);
     let positions = Iota::with(DType::I32, &row).build(&mut e.b)?;
@@ -83,9 +82,9 @@ fn one_hot(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// Returns the argument `name`, or `default` if it is missing.
-fn value(op: OpId, e: &mut Emit<'_>, name: &str, default: i32) -> Imported {
+fn value(op: OpId, e: &mut Emit<'_>, name: &str, default: i32) -> One {
     match e.optional(op, name)? {
         Some(value) => Ok(value),
-        None => Ok(e.constant(&Tensor::scalar(default))),
+        None => Ok(e.tensor(&Tensor::scalar(default))),
     }
 }

@@ -1,5 +1,6 @@
 //! Imports non-maximum suppression.
 
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::data::NonMaxSuppression;
 use mind_core::ops::gather::GatherNd;
@@ -10,15 +11,11 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
 
-use crate::emit::{Emit, Imported};
-use crate::refuse::Refused;
-use crate::slice::part;
-
-type Several = Result<Vec<ValueId>, Box<Refused>>;
+use crate::emit::{Emit, Many, One};
 
 /// Imports suppression: boxes, their scores and indices, and in the first definition their number. Missing boxes are
 /// -1.
-pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Several {
+pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Many {
     let (mut boxes, mut scores) = (e.argument(op, "boxes")?, e.argument(op, "scores")?);
     let is_column = e.call(op)?.opset >= Opset::Ios17;
     if is_column {
@@ -26,27 +23,27 @@ pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Several {
         scores = e.transpose(scores, &[0, 2, 1])?;
     }
     let (&[batch, _, classes], 3) = (&e.shape(scores)?[..], e.rank(boxes)) else {
-        return Err(Refused::new("it takes rank 3"));
+        return Err(Refusal::rank("scores", e.g().type_text(scores), 3));
     };
     if e.call(op)?.flag("per_class_suppression") && classes > 1 {
-        return Err(Refused::new(
+        return Err(Refusal::no_counterpart(
             "core keeps as many boxes of each class, and MIL of all classes",
         ));
     }
     let most = e.call(op)?.int("max_boxes").filter(|&most| most > 0);
-    let most = most.ok_or_else(|| Refused::new("`max_boxes` is left out"))?;
+    let most = most.ok_or_else(|| Refusal::missing("max_boxes"))?;
     let mut found = Vec::new();
     for at in 0..batch {
-        let own = [boxes, scores].map(|value| part(e, value, 0, at, at + 1));
+        let own = [boxes, scores].map(|value| e.part(value, 0, at, at + 1));
         let [boxes, scores] = own;
         found.push(kept(op, e, [boxes?, scores?], most)?);
     }
     let indices = e.concat(&found, 0)?;
-    let zero = e.constant(&Tensor::scalar(0i64));
+    let zero = e.tensor(&Tensor::scalar(0i64));
     let is_kept = Compare::with(Direction::Ge).build(&mut e.b, indices, zero)?;
     let places = e.max(indices, zero)?;
-    let places = e.reshape(places, &[batch, most, 1])?;
-    let rows = e.reshape(is_kept, &[batch, most, 1])?;
+    let places = e.reshape_to(places, &[batch, most, 1])?;
+    let rows = e.reshape_to(is_kept, &[batch, most, 1])?;
     let mut results = Vec::new();
     for value in [boxes, scores] {
         let own = GatherNd::with()
@@ -69,7 +66,7 @@ pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Several {
 }
 
 /// Returns the indices `[1, most]` of the kept boxes of one batch.
-fn kept(op: OpId, e: &mut Emit<'_>, [boxes, scores]: [ValueId; 2], most: i64) -> Imported {
+fn kept(op: OpId, e: &mut Emit<'_>, [boxes, scores]: [ValueId; 2], most: i64) -> One {
     let call = e.call(op)?;
     let overlap = call.float("iou_threshold").unwrap_or(0.0) as f32;
     // MIL keeps scores equal to the threshold, but core only those above it.
@@ -79,14 +76,14 @@ fn kept(op: OpId, e: &mut Emit<'_>, [boxes, scores]: [ValueId; 2], most: i64) ->
     let best = Max::with().axes(&[2]).build(&mut e.b, scores)?;
     let best = e.convert(best, DType::F32)?;
     let rows = e.shape(best)?[1];
-    let best = e.reshape(best, &[1, 1, rows])?;
+    let best = e.reshape_to(best, &[1, 1, rows])?;
     let boxes = e.convert(boxes, DType::F32)?;
-    let limit = e.constant(&Tensor::scalar(most));
-    let [overlap, least] = [overlap, least].map(|own| e.constant(&Tensor::scalar(own)));
+    let limit = e.tensor(&Tensor::scalar(most));
+    let [overlap, least] = [overlap, least].map(|own| e.tensor(&Tensor::scalar(own)));
     let triples = NonMaxSuppression::with().centre(true);
     let triples = triples.build(&mut e.b, boxes, best, limit, overlap, least)?;
     let none = e.splat(&Tensor::scalar(-1i64), &[most, 3]);
     let padded = e.concat(&[triples, none], 0)?;
     let column = Slice::with(&[0, 2], &[most, 3], &[1; 2]).build(&mut e.b, padded)?;
-    e.reshape(column, &[1, most])
+    e.reshape_to(column, &[1, most])
 }

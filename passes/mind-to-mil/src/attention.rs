@@ -1,5 +1,6 @@
 //! Attention: one op where the engine runs it as such, or head by head in the layout that the engine prefers.
 
+use mind_convert::Refusal;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
@@ -13,7 +14,6 @@ use crate::emit::Argument::{Flag, Int, Number, Value, Values, Word};
 use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, made_by};
 use crate::movement::slice;
-use crate::refuse::Refused;
 
 /// Minimum number of heads for which the engine runs attention as one op. Source: MIL primer, "Scaled dot-product
 /// attention".
@@ -179,7 +179,7 @@ impl Attention {
         let query = e.transpose(query, &[0, 3, 1, 2])?;
         let key = e.transpose(self.key, &[0, 2, 1, 3])?;
         let values = e.transpose(self.values, &[0, 3, 1, 2])?;
-        let heads: Result<Vec<ValueId>, Box<Refused>> = (0..self.shape[1])
+        let heads: Result<Vec<ValueId>, Refusal> = (0..self.shape[1])
             .map(|head| {
                 let [query, key, values] = [
                     part(e, query, 2, head)?,

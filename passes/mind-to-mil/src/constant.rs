@@ -1,6 +1,7 @@
 //! Constants, cast at compile time.
 
 use half::f16;
+use mind_convert::Refusal;
 use mind_core::ops::sample::Resize;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::tensor::Tensor;
@@ -10,21 +11,20 @@ use mind_mil::call::{floats, integers};
 
 use crate::emit::{Emit, Lowered};
 use crate::mask::{MASKED, is_mask, is_masked};
-use crate::refuse::Refused;
 
 /// Returns the MIL dtype of `dtype`.
 ///
 /// # Errors
 ///
 /// A dtype that MIL ops do not take.
-pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Box<Refused>> {
+pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Refusal> {
     match dtype {
         DType::F32 | DType::F64 => Ok(float),
         DType::F16 | DType::Bool | DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => {
             Ok(dtype)
         }
         DType::I64 => Ok(DType::I32),
-        DType::BF16 | DType::U32 | DType::U64 => Err(Refused::help(
+        DType::BF16 | DType::U32 | DType::U64 => Err(Refusal::unsupported(
             format!("no op of MIL takes {dtype}"),
             "f16, f32, bool, i8, i16, i32, u8 and u16 have their counterparts",
         )),
@@ -43,8 +43,8 @@ pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let eval = g
         .def(op)
         .eval
-        .ok_or_else(|| Refused::new("it has no value"))?;
-    let tensors = eval(op, &cx, &[]).map_err(|error| Refused::new(error.to_string()))?;
+        .ok_or_else(|| Refusal::no_counterpart("it has no value"))?;
+    let tensors = eval(op, &cx, &[])?;
     let mask = is_mask(e, g.result(op), &tensors[0]);
     let float = if are_scales(g, g.result(op)) {
         DType::F32
@@ -68,13 +68,14 @@ fn are_scales(g: &Graph, value: ValueId) -> bool {
 }
 
 /// Returns the tensor in its MIL dtype; in a mask, minus infinity becomes [`MASKED`].
-fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused>> {
+fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Refusal> {
     let dtype = narrowed(tensor.dtype(), float)?;
     let shape = tensor.shape().to_vec();
     match (tensor.dtype(), dtype) {
         (DType::I64, _) => {
             let narrow = |value: i64| {
-                i32::try_from(value).map_err(|_| Refused::new(format!("{value} is not an int32")))
+                i32::try_from(value)
+                    .map_err(|_| Refusal::no_counterpart(format!("{value} is not an int32")))
             };
             let elements: Result<Vec<i32>, _> = integers(tensor).into_iter().map(narrow).collect();
             Ok(Tensor::of(shape, elements?))
@@ -110,10 +111,10 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
 }
 
 /// Returns an element in range; a mask's minus infinity becomes [`MASKED`].
-fn number(value: f64, mask: bool) -> Result<f64, Box<Refused>> {
+fn number(value: f64, mask: bool) -> Result<f64, Refusal> {
     if value.is_nan() {
         let help = "write a number, or an infinity";
-        return Err(Refused::help("it holds NaN", help));
+        return Err(Refusal::unsupported("it holds NaN", help));
     }
     Ok(if mask && is_masked(value) {
         MASKED
@@ -122,26 +123,26 @@ fn number(value: f64, mask: bool) -> Result<f64, Box<Refused>> {
     })
 }
 
-fn half(value: f64, mask: bool) -> Result<f16, Box<Refused>> {
+fn half(value: f64, mask: bool) -> Result<f16, Refusal> {
     let value = number(value, mask)?;
     let own = f16::from_f64(value);
     if own.is_finite() || value.is_infinite() {
         return Ok(own);
     }
     let help = "scale it down, or lower with precision=fp32";
-    Err(Refused::help(
+    Err(Refusal::unsupported(
         format!("it holds {value}, which no fp16 is near"),
         help,
     ))
 }
 
-fn single(value: f64, mask: bool) -> Result<f32, Box<Refused>> {
+fn single(value: f64, mask: bool) -> Result<f32, Refusal> {
     let value = number(value, mask)?;
     let own = value as f32;
     if own.is_finite() || value.is_infinite() {
         return Ok(own);
     }
-    Err(Refused::help(
+    Err(Refusal::unsupported(
         format!("it holds {value}, which no fp32 is near"),
         "scale it down: MIL has no wider float",
     ))

@@ -1,5 +1,6 @@
 //! Matrix products and convolutions.
 
+use mind_convert::Refusal;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_ir::ValueId;
@@ -12,7 +13,6 @@ use mind_mil::ops::linear::MATMUL;
 use crate::config::Layout;
 use crate::emit::Argument::{Flag, Int, Ints, Value, Word};
 use crate::emit::{Argument, Emit, Lower, Lowered};
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Dot::DEF, |op, e| {
@@ -37,10 +37,12 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
 /// Rows that fill a last axis of 64 bytes.
 const FULL_ROWS: i64 = 32;
 
-fn numeric(e: &Emit<'_, '_>, x: ValueId) -> Result<(), Box<Refused>> {
+fn numeric(e: &Emit<'_, '_>, x: ValueId) -> Result<(), Refusal> {
     match e.dtype(x) {
         dtype if dtype.is_float() || dtype == DType::I32 => Ok(()),
-        dtype => Err(Refused::new(format!("`matmul` takes no {dtype}"))),
+        dtype => Err(Refusal::no_counterpart(format!(
+            "`matmul` takes no {dtype}"
+        ))),
     }
 }
 
@@ -99,7 +101,7 @@ fn pointwise(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId, left: &[i64]) -> Lowe
     let (batch, rows, inner) = match *left {
         [rows, inner] => (1, rows, inner),
         [batch, rows, inner] => (batch, rows, inner),
-        _ => return Err(Refused::new("a stack of another rank")),
+        _ => return Err(Refusal::no_counterpart("a stack of another rank")),
     };
     let out = e.shape(y)?[1];
     let weight = e.transpose(y, &[1, 0])?;
@@ -152,7 +154,10 @@ pub(crate) fn conv(
     pads: &[i64; 4],
 ) -> Lowered {
     if !e.dtype(x).is_float() {
-        return Err(Refused::new(format!("`conv` takes no {}", e.dtype(x))));
+        return Err(Refusal::no_counterpart(format!(
+            "`conv` takes no {}",
+            e.dtype(x)
+        )));
     }
     let x = e.transpose(x, &[0, 3, 1, 2])?;
     let weight = e.transpose(filter, &[3, 2, 0, 1])?;

@@ -1,5 +1,6 @@
 //! Lowers regions to MIL blocks, which may read values of the enclosing blocks.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::{If, While, block};
 use mind_diag::Span;
 use mind_ir::builder::Builder;
@@ -12,8 +13,6 @@ use mind_ir::{BlockId, OpId, Ty, ValueId};
 use mind_mil::ops::control::{COND, WHILE_LOOP};
 use mind_mil::ops::movement::SQUEEZE;
 use mind_mil::{Attributes, MilOp};
-
-use crate::refuse::Refused;
 
 /// A MIL op with blocks whose regions are still to be lowered.
 pub(crate) struct Opened {
@@ -109,7 +108,7 @@ impl Opened {
 /// # Errors
 ///
 /// If a block yields values that MIL does not accept.
-pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Box<Refused>> {
+pub(crate) fn fill(g: &mut Graph, op: OpId, new: OpId) -> Result<(), Refusal> {
     for region in 0..g.regions(op).len() {
         move_ops(g, block(g, op, region), block(g, new, region));
     }

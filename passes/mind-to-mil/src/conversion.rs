@@ -1,10 +1,11 @@
 //! Walks a module and lowers each op by a table.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input as CoreInput;
 use mind_core::ops::solve;
-use mind_diag::{Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -23,7 +24,6 @@ use crate::control::Opened;
 use crate::emit::{Emit, Lower, LowerMany};
 use crate::found::{Found, recognize as recognize_compositions};
 use crate::recognize::recognize;
-use crate::refuse::Refused;
 use crate::{
     constant, contract, control, convolve, dynamic, elementwise, empty, flexible, integers,
     interface, movement, normalize, pool, product, quantize, reduce, runtime_shape, sample,
@@ -117,9 +117,9 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
         return Err(lowering.refused);
     }
     sweep(g);
-    recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
+    recognize(g, config).map_err(|why| error("a pattern", Span::FILE, &why))?;
     sweep(g);
-    describe(g, config).map_err(|refused| refused.at("an input", Span::FILE))?;
+    describe(g, config).map_err(|why| error("an input", Span::FILE, &why))?;
     mind_mil::names::assign_names(g);
     let found = mind_mil::check::check(g, config.interface);
     if found.has_errors() {
@@ -132,7 +132,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
 const FUNCTION_ATTRIBUTES: usize = Program::DEF.attr_position("function_attributes");
 
 /// Writes the flexible input shapes to the function's attributes.
-fn describe(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {
+fn describe(g: &mut Graph, config: &Config) -> Result<(), Refusal> {
     let (Some(program), Some(flexible)) = (program(g), flexible::shapes(g, config)?) else {
         return Ok(());
     };
@@ -152,7 +152,16 @@ struct Lowering<'c> {
     lowered: Lowered,
 }
 
+/// Returns the error of an op, or of another part of the module, which messages call `name`.
+fn error(name: &str, span: Span, why: &Refusal) -> Diagnostic {
+    why.error(span, format!("`{name}` cannot be lowered to MIL: {why}"))
+}
+
 impl Lowering<'_> {
+    fn refuse(&mut self, g: &Graph, op: OpId, why: &Refusal) {
+        self.refused.push(error(g.def(op).name, g.span(op), why));
+    }
+
     /// Rejects f64 inputs and outputs. Inside the program its floats replace f64, but the types that a caller passes
     /// are not narrowed silently.
     fn interface(&mut self, g: &Graph) {
@@ -163,9 +172,9 @@ impl Lowering<'_> {
         for &output in outputs.iter().filter(double) {
             let op = g.defining_op(output).filter(|&op| !g.is::<CoreInput>(op));
             if let Some(op) = op {
-                let refused =
-                    Refused::help("a program gives no f64 away", "cast the output to f32");
-                self.refused.push(refused.at(g.def(op).name, g.span(op)));
+                let why =
+                    Refusal::unsupported("a program gives no f64 away", "cast the output to f32");
+                self.refuse(g, op, &why);
             }
         }
     }
@@ -210,15 +219,14 @@ impl Lowering<'_> {
             if self.refused.has_errors() && self.reads_rejected(g, op) {
                 continue;
             }
-            let span = g.span(op);
-            if let Err(refused) = empty::check(g, op) {
-                self.refused.push(refused.at(g.def(op).name, span));
+            if let Err(why) = empty::check(g, op) {
+                self.refuse(g, op, &why);
                 continue;
             }
             if let Some(found) = self.found.remove(&op) {
                 match self.placed(g, op, &found, anchor.unwrap_or(op)) {
                     Ok(()) => self.lowered.ops += 1,
-                    Err(refused) => self.refused.push(refused.at(g.def(op).name, span)),
+                    Err(why) => self.refuse(g, op, &why),
                 }
                 continue;
             }
@@ -228,8 +236,8 @@ impl Lowering<'_> {
             }
             if g.def(op).has_closed_body() && g.def(op).arguments.is_none() {
                 self.body(g, op, anchor.unwrap_or(op));
-            } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
-                self.refused.push(refused.at(g.def(op).name, g.span(op)));
+            } else if let Err(why) = self.op(g, op, anchor.unwrap_or(op)) {
+                self.refuse(g, op, &why);
             } else {
                 self.lowered.ops += 1;
             }
@@ -263,7 +271,7 @@ impl Lowering<'_> {
         for (result, value) in g.results(op).into_iter().zip(yielded) {
             match self.filled(g, anchor, value, result) {
                 Ok(value) => g.replace_all_uses(result, value),
-                Err(refused) => self.refused.push(refused.at(g.def(op).name, g.span(op))),
+                Err(why) => self.refuse(g, op, &why),
             }
         }
         self.lowered.ops += 1;
@@ -278,7 +286,7 @@ impl Lowering<'_> {
         anchor: OpId,
         value: ValueId,
         result: ValueId,
-    ) -> Result<ValueId, Box<Refused>> {
+    ) -> Result<ValueId, Refusal> {
         let mut e = Emit {
             b: Builder::before(g, anchor),
             config: self.config,
@@ -307,8 +315,8 @@ impl Lowering<'_> {
         if self.refused.error_count() > errors {
             return;
         }
-        if let Err(refused) = control::fill(g, op, new) {
-            self.refused.push(refused.at(g.def(op).name, g.span(op)));
+        if let Err(why) = control::fill(g, op, new) {
+            self.refuse(g, op, &why);
             return;
         }
         self.lowered.ops += 1;
@@ -319,13 +327,7 @@ impl Lowering<'_> {
     }
 
     /// Emits an op that replaces several ops.
-    fn placed(
-        &self,
-        g: &mut Graph,
-        op: OpId,
-        found: &Found,
-        anchor: OpId,
-    ) -> Result<(), Box<Refused>> {
+    fn placed(&self, g: &mut Graph, op: OpId, found: &Found, anchor: OpId) -> Result<(), Refusal> {
         let span = g.span(op);
         let mut e = Emit {
             b: Builder::new(g, InsertPoint::Before(anchor), span),
@@ -339,7 +341,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn op(&mut self, g: &mut Graph, op: OpId, anchor: OpId) -> Result<(), Box<Refused>> {
+    fn op(&mut self, g: &mut Graph, op: OpId, anchor: OpId) -> Result<(), Refusal> {
         let def = g.def(op);
         let span = g.span(op);
         let mut e = Emit {
@@ -361,9 +363,9 @@ impl Lowering<'_> {
             return Ok(());
         } else if std::ptr::eq(def, Scan::DEF as &OpDef) {
             let why = "it is not a recurrent layer of MIL, and MIL loops do not stack slices";
-            return Err(Refused::new(why));
+            return Err(Refusal::no_counterpart(why));
         } else {
-            return Err(Refused::new("no op of MIL computes it"));
+            return Err(Refusal::no_counterpart("no op of MIL computes it"));
         };
         let old = g.result(op);
         if g.ty(old).dtype == DType::F64 && !def.has(Trait::Constant) {
@@ -385,7 +387,7 @@ impl Lowering<'_> {
         };
         match interface::outputs(&values, &mut e) {
             Ok(outputs) => g.set_operands(op, &outputs),
-            Err(refused) => self.refused.push(refused.at("an output", g.span(op))),
+            Err(why) => self.refused.push(error("an output", g.span(op), &why)),
         }
     }
 }

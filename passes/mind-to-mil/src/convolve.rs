@@ -1,5 +1,6 @@
 //! Grouped convolutions, forward and transposed.
 
+use mind_convert::Refusal;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout, SumType};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::{Graph, OpId, ValueId};
@@ -9,7 +10,6 @@ use rustc_hash::FxHashSet;
 
 use crate::emit::Argument::{Int, Ints, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Conv::DEF, |op, e| {
@@ -48,7 +48,7 @@ fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]
     // The operands may have been narrowed for the target while the result was not.
     let keeps_dtype = c.dtype == SumType::Same || e.dtype(result) == dtype;
     if !dtype.is_float() || e.dtype(weight) != dtype || !keeps_dtype {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "`{}` of {dtype} by {} as {} has no counterpart",
             c.op,
             e.dtype(weight),
@@ -57,7 +57,7 @@ fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]
     }
     let is_dilated = c.dilations.iter().any(|&dilation| dilation > 1);
     if c.direction == Direction::Forward && is_dilated && !is_constant(e.g(), weight) {
-        return Err(Refused::help(
+        return Err(Refusal::unsupported(
             format!(
                 "`conv` with `dilations = {:?}` takes constant weights, and these depend on an input",
                 c.dilations

@@ -1,5 +1,6 @@
 //! Slices with data-dependent starts.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_ir::ValueId;
@@ -12,7 +13,6 @@ use crate::elementwise::pair;
 use crate::emit::Argument::{Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::movement::concat;
-use crate::refuse::Refused;
 use crate::select;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -59,12 +59,12 @@ fn begin(
 ) -> Lowered {
     let shape = e.shape(x)?;
     if sizes.contains(&0) {
-        return Err(Refused::new("an extent of 0 has no counterpart"));
+        return Err(Refusal::no_counterpart("an extent of 0 has no counterpart"));
     }
     let rows = starts
         .iter()
         .map(|&start| e.op(&EXPAND_DIMS, &[("x", Value(start)), ("axes", Ints(&[0]))]));
-    let rows: Result<Vec<ValueId>, Box<Refused>> = rows.collect();
+    let rows: Result<Vec<ValueId>, Refusal> = rows.collect();
     let begin = concat(e, &rows?, 0)?;
     if bounds != Bounds::Clamp {
         return Ok(begin);

@@ -1,5 +1,6 @@
 //! Lowers elementwise arithmetic.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
@@ -19,7 +20,6 @@ use crate::config::Layout;
 use crate::emit::Argument::{Int, Number, Value, Word};
 use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::integers;
-use crate::refuse::Refused;
 use crate::select;
 
 /// The functions that need a lowering of their own; the others are rows of [`mind_mil::scalar`].
@@ -37,7 +37,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Pow::DEF, |op, e| {
         let [x, y] = operands(op, e);
         if !e.dtype(x).is_float() {
-            return Err(Refused::new("`pow` of integers does not wrap"));
+            return Err(Refusal::no_counterpart("`pow` of integers does not wrap"));
         }
         pair(e, &POW, x, y)
     }),
@@ -79,7 +79,7 @@ pub(crate) fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
 /// Lowers an op whose scalar function is a MIL op.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let row = e.g().scalar(op).and_then(op_of);
-    let row = row.ok_or_else(|| Refused::new("MIL has no such function"))?;
+    let row = row.ok_or_else(|| Refusal::no_counterpart("MIL has no such function"))?;
     let operands = e.g().operands(op).to_vec();
     let args = ["x", "y"].into_iter().zip(operands);
     let args: Vec<(&str, Argument<'_>)> = args.map(|(name, x)| (name, Value(x))).collect();
@@ -163,7 +163,7 @@ fn lower_relu(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     match e.dtype(x) {
         dtype if dtype.is_float() => scalar(op, e),
         DType::I32 => e.op(&MAXIMUM, &[("x", Value(x)), ("y", Int(0))]),
-        dtype => Err(Refused::new(format!("`relu` takes no {dtype}"))),
+        dtype => Err(Refusal::no_counterpart(format!("`relu` takes no {dtype}"))),
     }
 }
 
@@ -172,7 +172,7 @@ fn lower_neg(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     match e.dtype(x) {
         dtype if dtype.is_float() => e.op(&MUL, &[("x", Value(x)), ("y", Number(-1.0, dtype))]),
         DType::I32 => e.op(&MUL, &[("x", Value(x)), ("y", Int(-1))]),
-        dtype => Err(Refused::new(format!(
+        dtype => Err(Refusal::no_counterpart(format!(
             "`mul` by -1 is not written for {dtype}"
         ))),
     }

@@ -1,6 +1,7 @@
 //! Helpers for emitting MIL ops.
 
 use half::f16;
+use mind_convert::Refusal;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
@@ -13,19 +14,18 @@ use mind_mil::{Attributes, MilOp, constant};
 use crate::config::Config;
 use crate::constant::narrowed;
 use crate::matching::{argument, ints, source};
-use crate::refuse::Refused;
 
 /// Maximum size in bytes of a folded constant.
 const COMPUTED: u64 = 1 << 16;
 
 /// The value that replaces the result of an op.
-pub(crate) type Lowered = Result<ValueId, Box<Refused>>;
+pub(crate) type Lowered = Result<ValueId, Refusal>;
 
 /// Emits the lowering of an op before it.
 pub(crate) type Lower = fn(OpId, &mut Emit<'_, '_>) -> Lowered;
 
 /// Emits the lowering of an op with several results before it.
-pub(crate) type LowerMany = fn(OpId, &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Box<Refused>>;
+pub(crate) type LowerMany = fn(OpId, &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal>;
 
 /// The value of an argument of a MIL op.
 #[derive(Clone)]
@@ -63,10 +63,10 @@ impl Emit<'_, '_> {
     /// # Errors
     ///
     /// If an extent is unknown.
-    pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Box<Refused>> {
+    pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refusal> {
         self.g().ty(value).static_shape().ok_or_else(|| {
             let ty = self.g().type_text(value);
-            Refused::help(
+            Refusal::unsupported(
                 format!("{ty} has an extent that is not known"),
                 "`mind-opt --specialize=dims=B:32` and `mind-translate --dim B=32` write the extent of dimension B; \
                  `mind-translate --flexible B=1..32` keeps it open where no op needs it",
@@ -86,7 +86,7 @@ impl Emit<'_, '_> {
         self.b.graph.erase(op);
         let numbers = mind_mil::call::floats(&tensor);
         if numbers.into_iter().any(f64::is_nan) {
-            return Err(Refused::new(
+            return Err(Refusal::no_counterpart(
                 "it computes the constant NaN, which no constant of MIL is",
             ));
         }
@@ -99,7 +99,7 @@ impl Emit<'_, '_> {
         row: &'static MilOp,
         args: &[(&str, Argument<'_>)],
         op: OpId,
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    ) -> Result<Vec<ValueId>, Refusal> {
         let mut types = Vec::new();
         for result in self.g().results(op) {
             let mut ty = self.g().ty(result).to_owned();
@@ -115,7 +115,7 @@ impl Emit<'_, '_> {
         row: &'static MilOp,
         args: &[(&str, Argument<'_>)],
         types: &[Ty],
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    ) -> Result<Vec<ValueId>, Refusal> {
         let (operands, segments) = self.bound(row, args);
         let unnamed = self.b.graph.intern("");
         let attrs = Attributes::list(&segments, [unnamed; 2]);

@@ -1,13 +1,12 @@
 //! Removes tensors without elements, which MIL does not have.
 
+use mind_convert::Refusal;
 use mind_core::ops::join::Concat;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::types::{Dim, TypeView};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::join::Concat as TensorConcat;
-
-use crate::refuse::Refused;
 
 /// Removes tensors without elements from concatenations, and the ops that are dead afterwards.
 pub(crate) fn drop_empty(g: &mut Graph) {
@@ -62,12 +61,12 @@ fn has_no_elements(ty: TypeView<'_>) -> bool {
 /// # Errors
 ///
 /// An extent of 0 in a result.
-pub(crate) fn check(g: &Graph, op: OpId) -> Result<(), Box<Refused>> {
+pub(crate) fn check(g: &Graph, op: OpId) -> Result<(), Refusal> {
     let mut results = g.results(op).into_iter();
     let Some(empty) = results.find(|&value| is_empty(g, value)) else {
         return Ok(());
     };
-    Err(Refused::help(
+    Err(Refusal::unsupported(
         format!(
             "its result {} has no elements, and extents in MIL run from 1 to {}",
             g.type_text(empty),

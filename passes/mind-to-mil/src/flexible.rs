@@ -1,5 +1,6 @@
 //! Inputs with symbolic dimensions.
 
+use mind_convert::Refusal;
 use mind_ir::graph::Graph;
 use mind_ir::types::{Dim, TypeView};
 use mind_mil::check::name_of;
@@ -7,7 +8,6 @@ use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::structure::Input;
 
 use crate::config::{Config, Extents};
-use crate::refuse::Refused;
 
 /// The shape of each input by name.
 type InputShapes = Vec<(String, Vec<i64>)>;
@@ -38,7 +38,7 @@ pub(crate) fn is_described(g: &Graph, config: &Config, ty: TypeView<'_>) -> bool
 /// # Errors
 ///
 /// If some dimensions have ranges and others lists, or if there are more than 128 shapes.
-pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box<Refused>> {
+pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Refusal> {
     let mut inputs = Vec::new();
     let mut used: Vec<(&str, &Extents)> = Vec::new();
     for op in g.ops(g.body()).filter(|&op| g.is::<Input>(op)) {
@@ -88,7 +88,7 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box
         }
         _ => {
             let help = "give every dimension a range, `B=1..32`, or every one a list, `B=1,2,4`";
-            return Err(Refused::help(
+            return Err(Refusal::unsupported(
                 "some dimensions have ranges and some lists",
                 help,
             ));
@@ -101,10 +101,7 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box
 type Shaped<'s> = dyn Fn(&dyn Fn(&str, &Extents) -> i64) -> InputShapes + 's;
 
 /// Returns the input shapes for every combination of extents, with the last dimension varying fastest.
-fn listed(
-    used: &[(&str, &Extents)],
-    shaped: &Shaped<'_>,
-) -> Result<Vec<InputShapes>, Box<Refused>> {
+fn listed(used: &[(&str, &Extents)], shaped: &Shaped<'_>) -> Result<Vec<InputShapes>, Refusal> {
     let list = |all: &Extents| match all {
         Extents::Listed(list) => list.clone(),
         Extents::Range(least, _) => vec![*least],
@@ -114,7 +111,7 @@ fn listed(
         .iter()
         .try_fold(1usize, |all, list| all.checked_mul(list.len()));
     let Some(count) = count.filter(|&count| count <= MOST_SHAPES) else {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "a package lists at most {MOST_SHAPES} shapes"
         )));
     };

@@ -1,5 +1,6 @@
 //! MIL ops that replace several ops of core. They stay in the module of core until its ops are lowered.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::yields;
 use mind_core::ops::fused::Fused;
 use mind_ir::builder::Builder;
@@ -17,7 +18,6 @@ use crate::config::Config;
 use crate::counted::count_scans;
 use crate::emit::Argument;
 use crate::emit::Emit;
-use crate::refuse::Refused;
 use crate::{places, recurrent, runtime_shape, shapes, split, suppressed};
 
 /// The value of an argument.
@@ -104,11 +104,7 @@ impl Found {
     }
 
     /// Emits the op over the operands of `op`, which have been lowered. It has as many results as `op`.
-    pub(crate) fn emit(
-        &self,
-        op: OpId,
-        e: &mut Emit<'_, '_>,
-    ) -> Result<Vec<ValueId>, Box<Refused>> {
+    pub(crate) fn emit(&self, op: OpId, e: &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal> {
         let operands = e.g().operands(op).to_vec();
         let dtype = e.dtype(operands[0]);
         let mut args = Vec::with_capacity(self.args.len());

@@ -3,6 +3,7 @@
 //! `floor_div` and `mod` round down, where core truncates. A quotient by a power of two that is rounded down is an
 //! arithmetic shift, and its `mod` by 2 is one bit, because integers are two's complements.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::logic::{And, Not, Or, ShiftLeft, ShiftRight, Xor};
 use mind_ir::opdef::{Op, OpDef};
@@ -22,7 +23,6 @@ use crate::elementwise::{operands, pair, scalar};
 use crate::emit::Argument::{Flag, Int, Ints, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::movement::gather;
-use crate::refuse::Refused;
 use crate::select;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -41,10 +41,10 @@ const BITS: usize = 32;
 const MAX_RANK: usize = 5;
 
 /// Refuses integers of other widths than 32 bits.
-fn checked(e: &Emit<'_, '_>, x: ValueId, ops: &str) -> Result<(), Box<Refused>> {
+fn checked(e: &Emit<'_, '_>, x: ValueId, ops: &str) -> Result<(), Refusal> {
     match e.dtype(x) {
         DType::I32 => Ok(()),
-        dtype => Err(Refused::new(format!("MIL has no {ops} {dtype}"))),
+        dtype => Err(Refusal::no_counterpart(format!("MIL has no {ops} {dtype}"))),
     }
 }
 
@@ -124,7 +124,8 @@ fn low_bits(mask: f64) -> Option<i64> {
 /// Combines the operands bit by bit, each as a tensor of bits along a new last dimension.
 fn each_bit(e: &mut Emit<'_, '_>, operands: [ValueId; 2], join: &'static MilOp) -> Lowered {
     let [x, y] = operands.map(|value| e.g().ty(value).shape);
-    let whole = broadcast(x, y).map_err(|_| Refused::new("its operands do not broadcast"))?;
+    let whole =
+        broadcast(x, y).map_err(|_| Refusal::no_counterpart("its operands do not broadcast"))?;
     let whole: Option<Vec<i64>> = whole.iter().map(|dim| dim.fixed()).collect();
     // A tensor of maximum rank is flattened, because the bits need another dimension.
     let is_flat = x.len().max(y.len()) == MAX_RANK;
@@ -158,7 +159,7 @@ fn each_bit(e: &mut Emit<'_, '_>, operands: [ValueId; 2], join: &'static MilOp) 
 /// Broadcasts `x` to the shape `whole` and flattens it.
 fn flat(e: &mut Emit<'_, '_>, x: ValueId, whole: Option<&[i64]>) -> Lowered {
     let whole = whole.ok_or_else(|| {
-        Refused::new(format!(
+        Refusal::no_counterpart(format!(
             "the bits of rank {MAX_RANK} need an extent that is not known"
         ))
     })?;

@@ -1,5 +1,6 @@
 //! Lowers inputs and outputs.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::Gather;
 use mind_core::ops::input::Input as CoreInput;
@@ -21,7 +22,6 @@ use crate::constant::narrowed;
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
-use crate::refuse::Refused;
 
 /// The help for an input or output type that programs for the neural engine do not have.
 const IO_HELP: &str = "fp32 and int32 go in and out with `--lower-to-mil='io=coreml'` of mind-opt, `--io coreml` of mind-translate";
@@ -40,7 +40,7 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     let shape: Shape = ty.shape.iter().copied().collect();
     let core = e.g().name(CoreInput::from_id(op).name(e.g())).to_owned();
     if e.dtype(value) == DType::F64 {
-        return Err(Refused::help(
+        return Err(Refusal::unsupported(
             "no op of MIL takes f64",
             "make the input f32, and cast it where the module needs f64",
         ));
@@ -142,7 +142,7 @@ pub fn truth_values(g: &Graph) -> Vec<(&'static str, String)> {
 
 /// Returns the dtype of a program's input that its ops read as `dtype`. Booleans are passed as integers, because
 /// packages cannot describe booleans.
-fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Box<Refused>> {
+fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Refusal> {
     if dtype == DType::Bool && e.config.interface == Interface::Any {
         return Ok(DType::I32);
     }
@@ -161,7 +161,7 @@ fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, 
                 }
             };
             let element = Element::of(dtype).name();
-            Err(Refused::help(
+            Err(Refusal::unsupported(
                 format!("a program takes no {element} from outside"),
                 help,
             ))
@@ -206,10 +206,7 @@ fn is_classified(e: &Emit<'_, '_>, at: usize) -> bool {
 
 /// Returns distinct values for the outputs. An input or a repeated output goes through `identity`, a scalar becomes a
 /// list of one element, and unsupported dtypes are rejected.
-pub(crate) fn outputs(
-    values: &[ValueId],
-    e: &mut Emit<'_, '_>,
-) -> Result<Vec<ValueId>, Box<Refused>> {
+pub(crate) fn outputs(values: &[ValueId], e: &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Refusal> {
     let mut given: Vec<ValueId> = Vec::with_capacity(values.len());
     for (at, &value) in values.iter().enumerate() {
         let feature = e.g().interface.output_feature(at);
@@ -229,7 +226,7 @@ pub(crate) fn outputs(
         let element = Element::of(wanted);
         if !is_converted && !e.config.interface.elements().contains(element) {
             let help = IO_HELP;
-            return Err(Refused::help(
+            return Err(Refusal::unsupported(
                 format!("a program gives no {} away", element.name()),
                 help,
             ));

@@ -39,7 +39,6 @@ mod quantize;
 mod recognize;
 mod recurrent;
 mod reduce;
-mod refuse;
 mod resize;
 mod runtime_shape;
 mod sample;

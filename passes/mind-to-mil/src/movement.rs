@@ -1,5 +1,6 @@
 //! Data movement: reshapes, permutations, slices, gathers and scatters.
 
+use mind_convert::Refusal;
 use mind_core::axes::resolve;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -30,7 +31,6 @@ use crate::emit::Argument;
 use crate::emit::Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::fuse::unwidened;
-use crate::refuse::Refused;
 use crate::runtime_shape;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -97,7 +97,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
             return runtime_shape::extent(e, x, axis);
         };
         let extent = i32::try_from(extent);
-        let extent = extent.map_err(|_| Refused::new("the extent is not an int32"))?;
+        let extent = extent.map_err(|_| Refusal::no_counterpart("the extent is not an int32"))?;
         Ok(e.constant(&Tensor::scalar(extent)))
     }),
     (Gather::DEF, |op, e| {
@@ -193,23 +193,25 @@ fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let (x, mode, value) = (view.input(e.g()), view.mode(e.g()), view.value(e.g()));
     let (margins, shape) = (Margins::of(view, e.g()), e.shape(x)?);
     if margins.iter().any(|margins| margins.interior != 0) {
-        return Err(Refused::new("`pad` puts nothing between elements"));
+        return Err(Refusal::no_counterpart(
+            "`pad` puts nothing between elements",
+        ));
     }
     let mode = match mode {
         PadMode::Constant => "constant",
         PadMode::Edge => "replicate",
         PadMode::Reflect => "reflect",
-        PadMode::Wrap => return Err(Refused::new("`pad` does not wrap")),
+        PadMode::Wrap => return Err(Refusal::no_counterpart("`pad` does not wrap")),
     };
     let dtype = e.dtype(x);
     if !dtype.is_float() {
-        return Err(Refused::new(format!("`pad` takes no {dtype}")));
+        return Err(Refusal::no_counterpart(format!("`pad` takes no {dtype}")));
     }
     let value = match value {
         None => 0.0,
         Some(value) => e
             .uniform(value)
-            .ok_or_else(|| Refused::new("the padding value is not constant"))?,
+            .ok_or_else(|| Refusal::no_counterpart("the padding value is not constant"))?,
     };
     let removed = |amount: i64| (-amount).max(0);
     let mut x = x;
@@ -241,7 +243,7 @@ pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowe
     }
     for (axis, (&index, &extent)) in indices.iter().zip(&shape).enumerate() {
         if !(0..extent).contains(&index) {
-            return Err(Refused::new(format!(
+            return Err(Refusal::no_counterpart(format!(
                 "index {index} is outside of axis {axis}, which has {extent}"
             )));
         }
@@ -272,7 +274,7 @@ pub(crate) fn slice(
         .map(|(&end, &extent)| end.min(extent))
         .collect();
     if starts.iter().zip(&ends).any(|(start, end)| start >= end) {
-        return Err(Refused::new("an extent of 0 has no counterpart"));
+        return Err(Refusal::no_counterpart("an extent of 0 has no counterpart"));
     }
     let args = [
         ("x", Value(x)),
@@ -304,7 +306,7 @@ pub(crate) fn gather(
             for index in &mut list {
                 let place = bounds.position(*index, own, extent as usize);
                 let Ok(Some(place)) = place else {
-                    return Err(Refused::new(format!(
+                    return Err(Refusal::no_counterpart(format!(
                         "index {index} is outside of axis {own}, which has {extent}"
                     )));
                 };
@@ -342,7 +344,7 @@ pub(crate) fn gather(
         args.push(("validate_indices", Flag(false)));
     }
     if e.dtype(data) == DType::Bool {
-        return Err(Refused::new("`gather` takes no bool"));
+        return Err(Refusal::no_counterpart("`gather` takes no bool"));
     }
     e.op(&GATHER, &args)
 }
@@ -352,12 +354,14 @@ pub(crate) fn gather(
 /// # Errors
 ///
 /// If data-dependent indices are clamped or skipped, which MIL ops do not do.
-fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Box<Refused>> {
+fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Refusal> {
     match bounds {
         Bounds::Strict | Bounds::FromEnd => Ok(()),
         Bounds::Clamp | Bounds::Skip => {
             let (name, word) = (row.name, bounds.name());
-            Err(Refused::new(format!("`{name}` does not {word} indices")))
+            Err(Refusal::no_counterpart(format!(
+                "`{name}` does not {word} indices"
+            )))
         }
     }
 }
@@ -383,7 +387,10 @@ pub(crate) fn at_places(
 ) -> Lowered {
     within_bounds(row, bounds)?;
     if e.dtype(data) == DType::Bool {
-        return Err(Refused::new(format!("`{}` takes no bool", row.name)));
+        return Err(Refusal::no_counterpart(format!(
+            "`{}` takes no bool",
+            row.name
+        )));
     }
     if e.config.opset >= Opset::Ios17 {
         args.push(("validate_indices", Flag(false)));

@@ -1,5 +1,6 @@
 //! Lowers reductions of windows to pools.
 
+use mind_convert::Refusal;
 use mind_core::ops::window::ReduceWindow;
 use mind_core::windows::WindowAxis;
 use mind_ir::ValueId;
@@ -15,7 +16,6 @@ use mind_mil::ops::pool::{AVG_POOL, MAX_POOL};
 
 use crate::emit::Argument::{Flag, Int, Ints, Number, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(ReduceWindow::DEF, |op, e| {
     let view = ReduceWindow::from_id(op);
@@ -44,13 +44,13 @@ fn reduce_windows(
 ) -> Lowered {
     let dtype = e.dtype(x);
     if !dtype.is_float() {
-        return Err(Refused::new(format!("a pool takes no {dtype}")));
+        return Err(Refusal::no_counterpart(format!("a pool takes no {dtype}")));
     }
     if axes
         .iter()
         .any(|(axis, window)| axis.dilation != 1 && *window > 1)
     {
-        return Err(Refused::new("a pool has no dilations"));
+        return Err(Refusal::no_counterpart("a pool has no dilations"));
     }
     let slides =
         |(axis, window): &Axis| *window != 1 || axis.stride != 1 || axis.low != 0 || axis.high != 0;
@@ -60,7 +60,7 @@ fn reduce_windows(
         return Ok(x);
     }
     if sliding.len() > SPATIAL {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "a pool slides along {SPATIAL} dimensions at most, found {}",
             sliding.len()
         )));
@@ -132,7 +132,7 @@ fn pool(
         }
         Reduction::Mean => one(e, &AVG_POOL, x, Some(!count_padding)),
         Reduction::Sum => sum(e, x, axes),
-        Reduction::Prod => Err(Refused::new("no pool multiplies")),
+        Reduction::Prod => Err(Refusal::no_counterpart("no pool multiplies")),
     }
 }
 
@@ -149,7 +149,7 @@ fn sum(e: &mut Emit<'_, '_>, x: ValueId, axes: &[Axis]) -> Lowered {
         .iter()
         .try_fold(1usize, |count, &own| count.checked_mul(own));
     let Some(count) = count.filter(|&count| count <= MOST_ONES) else {
-        return Err(Refused::new("a window of too many taps"));
+        return Err(Refusal::no_counterpart("a window of too many taps"));
     };
     let ones = with_float!(e.dtype(x), T => {
         Tensor::of(shape, vec![<T as Num>::ONE; count])

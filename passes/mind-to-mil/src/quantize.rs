@@ -1,5 +1,6 @@
 //! Quantisation and dequantisation.
 
+use mind_convert::Refusal;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::scale::Granularity;
 use mind_ir::ValueId;
@@ -10,7 +11,6 @@ use mind_mil::{Element, MilOp, Opset};
 
 use crate::emit::Argument::{Int, Value, Word};
 use crate::emit::{Argument, Emit, Lower};
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Quantize::DEF, |op, e| {
@@ -51,27 +51,29 @@ fn arguments(
     dtype: DType,
     [input, scale]: [ValueId; 2],
     zero_point: Option<ValueId>,
-) -> Result<Vec<(&'static str, Argument<'static>)>, Box<Refused>> {
+) -> Result<Vec<(&'static str, Argument<'static>)>, Refusal> {
     let name = row.name;
     if e.config.opset < Opset::Ios17 {
-        return Err(Refused::new(format!("there is no `{name}` before ios17")));
+        return Err(Refusal::no_counterpart(format!(
+            "there is no `{name}` before ios17"
+        )));
     }
     if !matches!(dtype, DType::I8 | DType::U8) {
-        return Err(Refused::new(format!("`{name}` has no {dtype}")));
+        return Err(Refusal::no_counterpart(format!("`{name}` has no {dtype}")));
     }
     if [scale]
         .into_iter()
         .chain(zero_point)
         .any(|own| e.elements(own).is_none())
     {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "the scale of `{name}` is not constant"
         )));
     }
     let is_float = e.dtype(input).is_float();
     if is_float && e.dtype(input) != e.dtype(scale) {
         let (own, scale) = (e.dtype(input), e.dtype(scale));
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "`{name}` has no {own} on a scale of {scale}"
         )));
     }
@@ -84,7 +86,9 @@ fn arguments(
             Some(0)
         }
         Granularity::Blocks => {
-            return Err(Refused::new(format!("`{name}` has no scales of blocks")));
+            return Err(Refusal::no_counterpart(format!(
+                "`{name}` has no scales of blocks"
+            )));
         }
     };
     let mut args = vec![("input", Value(input)), ("scale", Value(scale))];

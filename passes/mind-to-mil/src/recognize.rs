@@ -1,5 +1,6 @@
 //! Peephole rules that replace sequences of MIL ops by one op.
 
+use mind_convert::Refusal;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::types::DType;
@@ -20,7 +21,6 @@ use crate::emit::Argument::{Flag, Int, Ints, Number, Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::fuse;
 use crate::matching::{argument, ints, source};
-use crate::refuse::Refused;
 
 /// A rule for the last op of a sequence, which returns its replacement.
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
@@ -45,7 +45,7 @@ const RULES: [(&str, Rule); 11] = [
 /// # Errors
 ///
 /// An op that does not verify.
-pub(crate) fn recognize(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {
+pub(crate) fn recognize(g: &mut Graph, config: &Config) -> Result<(), Refusal> {
     for (name, rule) in RULES {
         let ops: Vec<OpId> = g
             .walk()

@@ -1,5 +1,6 @@
 //! Lowers reductions.
 
+use mind_convert::Refusal;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::cumulative::{Accumulation, Cumulative, Prefixes};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
@@ -13,7 +14,6 @@ use mind_mil::ops::tensor::CUMSUM;
 
 use crate::emit::Argument::{Flag, Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::refuse::Refused;
 
 /// The table entry of a reduction, for views with the same accessors.
 macro_rules! reduction {
@@ -63,7 +63,9 @@ pub(crate) fn cumulative(
 ) -> Lowered {
     if prefixes.kind != Accumulation::Sum {
         let word = prefixes.kind.name();
-        return Err(Refused::new(format!("`cumsum` adds, and this is {word}")));
+        return Err(Refusal::no_counterpart(format!(
+            "`cumsum` adds, and this is {word}"
+        )));
     }
     let args = [
         ("x", Value(x)),
@@ -107,7 +109,7 @@ pub(crate) fn reduce(
     }
     let dtype = e.dtype(x);
     if !dtype.is_float() && (row.name == "reduce_mean" || dtype != mind_ir::types::DType::I32) {
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "`{}` of {dtype} has no counterpart",
             row.name
         )));
@@ -133,7 +135,7 @@ fn place(
 ) -> Lowered {
     let dtype = e.dtype(x);
     if last || !dtype.is_float() && dtype != mind_ir::types::DType::I32 {
-        return Err(Refused::new(match last {
+        return Err(Refusal::no_counterpart(match last {
             true => format!(
                 "`{}` has no counterpart for the last of equal elements",
                 row.name

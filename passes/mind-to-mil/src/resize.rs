@@ -1,5 +1,6 @@
 //! Lowers resizes that MIL does not have to weighted sums of gathered slices, axis by axis.
 
+use mind_convert::Refusal;
 use mind_core::eval::resize::{Filter, ResizedAxis, Sample};
 use mind_core::ops::sample::{Interpolation, Resize};
 use mind_ir::ValueId;
@@ -13,7 +14,6 @@ use mind_mil::ops::unary::CAST;
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::movement::gather;
-use crate::refuse::Refused;
 use crate::select;
 
 /// Maximum number of taps along an axis, because each is three ops.
@@ -29,7 +29,7 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
     let dtype = e.dtype(x);
     if filter.mode != Interpolation::Nearest && !dtype.is_float() {
         let mode = filter.mode.name();
-        return Err(Refused::new(format!(
+        return Err(Refusal::no_counterpart(format!(
             "mode `{mode}` of {dtype} has no counterpart"
         )));
     }
@@ -41,8 +41,7 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
     }
     let mut outside = Vec::new();
     for axis in axes.iter().rev() {
-        axis.check(&filter)
-            .map_err(|error| Refused::new(error.to_string()))?;
+        axis.check(&filter)?;
         let samples: Vec<Sample> = (0..axis.size).map(|at| axis.sample(&filter, at)).collect();
         x = along(e, x, axis, &samples)?;
         if samples.contains(&Sample::Outside) {
@@ -60,14 +59,14 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
 }
 
 /// Returns the resized axes, whose scales must be constant.
-fn axes(e: &Emit<'_, '_>, op: Resize) -> Result<Vec<ResizedAxis>, Box<Refused>> {
+fn axes(e: &Emit<'_, '_>, op: Resize) -> Result<Vec<ResizedAxis>, Refusal> {
     let extents = e.shape(op.input(e.g()))?;
     let extents: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
     let scales = match op.scales(e.g()) {
         Some(scales) => {
             let known = e.elements(scales).filter(|own| own.dtype() != DType::F16);
             Some(known.ok_or_else(|| {
-                Refused::help(
+                Refusal::unsupported(
                     "its scales are not constants of f32",
                     "write them as constants that no other op reads; `mind-run --bind` and `-O2` make constants of inputs",
                 )
@@ -77,7 +76,7 @@ fn axes(e: &Emit<'_, '_>, op: Resize) -> Result<Vec<ResizedAxis>, Box<Refused>> 
     };
     let dims = DimEnv::default();
     let axes = op.resized_by(&EvalCx::run(e.g(), &dims), &extents, scales.as_ref());
-    axes.map_err(|error| Refused::new(error.to_string()))
+    Ok(axes?)
 }
 
 /// Returns `x` resampled along one axis.
@@ -85,7 +84,7 @@ fn along(e: &mut Emit<'_, '_>, x: ValueId, axis: &ResizedAxis, samples: &[Sample
     let lists: Vec<Vec<(usize, f64)>> = samples.iter().map(taps).collect();
     let count = lists.iter().map(Vec::len).max().unwrap_or(1);
     if count > MOST_TAPS {
-        return Err(Refused::help(
+        return Err(Refusal::unsupported(
             format!(
                 "an element is made of {count} others, and {MOST_TAPS} are the most that are written out"
             ),
@@ -167,7 +166,7 @@ fn fill(
     let number = with_float!(e.dtype(x), T => {
         Tensor::scalar(<T as FloatNum>::from_f64(filter.fill))
     }, else {
-        return Err(Refused::new("a region beyond the elements of integers has no counterpart"))
+        return Err(Refusal::no_counterpart("a region beyond the elements of integers has no counterpart"))
     });
     let number = e.constant(&number);
     select::lower(e, cond, number, x)

@@ -1,5 +1,6 @@
 //! Lowers ops with data-dependent shapes.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::{Add, Div, Maximum, Mul, Neg, Sub};
@@ -27,7 +28,6 @@ use crate::constant::narrowed;
 use crate::emit::Argument::{self, Flags, Int, Ints, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::found::{Found, Given, Recognizer};
-use crate::refuse::Refused;
 use crate::shapes::made;
 
 /// Core ops that take their extents as operands.
@@ -35,7 +35,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (DynamicReshape::DEF, |op, e| {
         let view = DynamicReshape::from_id(op);
         if view.refuse_ones(e.g()) {
-            return Err(Refused::new(
+            return Err(Refusal::no_counterpart(
                 "`refuse_ones` is true, expected false, because a program of MIL cannot fail where an extent is 1; \
                  give the squeeze its axes",
             ));
@@ -91,7 +91,7 @@ fn one(
     let mut results = e.several(row, args, op)?;
     results
         .pop()
-        .ok_or_else(|| Refused::new("it has no result"))
+        .ok_or_else(|| Refusal::no_counterpart("it has no result"))
 }
 
 /// Emits an op with a result of unknown extents.
@@ -107,7 +107,7 @@ fn open(
     let mut results = e.typed(row, args, &[ty])?;
     results
         .pop()
-        .ok_or_else(|| Refused::new("it has no result"))
+        .ok_or_else(|| Refusal::no_counterpart("it has no result"))
 }
 
 /// Inserts dimensions of extent 1 into `x`, at `axes` of the result.

@@ -1,5 +1,6 @@
 //! Lowers image resampling.
 
+use mind_convert::Refusal;
 use mind_core::axes::resolve;
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
@@ -11,7 +12,6 @@ use mind_mil::ops::image::{RESAMPLE, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR};
 
 use crate::emit::Argument::{Flag, Int, Number, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::refuse::Refused;
 use crate::resize;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
@@ -120,12 +120,14 @@ fn grid_sample(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     floats(e, "GridSample", grid)?;
     let g = e.g();
     if g.ty(x).rank() != 4 {
-        return Err(Refused::new("`resample` takes images of two dimensions"));
+        return Err(Refusal::no_counterpart(
+            "`resample` takes images of two dimensions",
+        ));
     }
     let mode = match view.mode(g) {
         Interpolation::Nearest => "nearest",
         Interpolation::Linear => "bilinear",
-        Interpolation::Cubic => return Err(Refused::new("`resample` has no cubics")),
+        Interpolation::Cubic => return Err(Refusal::no_counterpart("`resample` has no cubics")),
     };
     let (coordinates, corners) = match view.coordinates(g) {
         GridCoordinates::Pixel => ("unnormalized", false),
@@ -166,10 +168,10 @@ fn grid_sample(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     }
 }
 
-fn floats(e: &Emit<'_, '_>, op: &str, x: ValueId) -> Result<(), Box<Refused>> {
+fn floats(e: &Emit<'_, '_>, op: &str, x: ValueId) -> Result<(), Refusal> {
     match e.dtype(x) {
         DType::F16 | DType::F32 => Ok(()),
-        dtype => Err(Refused::new(format!(
+        dtype => Err(Refusal::no_counterpart(format!(
             "`{op}` of {dtype} has no counterpart"
         ))),
     }

@@ -1,5 +1,6 @@
 //! Lowers selects.
 
+use mind_convert::Refusal;
 use mind_ir::ValueId;
 use mind_ir::types::{Shape, broadcast};
 use mind_mil::ops::binary::SELECT;
@@ -8,7 +9,6 @@ use mind_mil::ops::tensor::FILL_LIKE;
 use crate::broadcast::to_shape;
 use crate::emit::Argument::Value;
 use crate::emit::{Emit, Lowered};
-use crate::refuse::Refused;
 
 /// Lowers to `select` of choices that together have the shape of the result, because coremltools infers the type of
 /// `select` from the choices alone. A choice is broadcast if the condition has more elements than both choices, for
@@ -33,15 +33,11 @@ fn select(e: &mut Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Lowere
 }
 
 /// Returns the broadcast shape of both choices, and the shape of the result.
-fn shapes(
-    e: &Emit<'_, '_>,
-    cond: ValueId,
-    a: ValueId,
-    b: ValueId,
-) -> Result<[Shape; 2], Box<Refused>> {
+fn shapes(e: &Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Result<[Shape; 2], Refusal> {
     let dims = |value: ValueId| e.g().ty(value).shape;
     let joined = |a: &[_], b: &[_]| {
-        broadcast(a, b).map_err(|_| Refused::new("its operands have shapes that do not broadcast"))
+        broadcast(a, b)
+            .map_err(|_| Refusal::no_counterpart("its operands have shapes that do not broadcast"))
     };
     let chosen = joined(dims(a), dims(b))?;
     let whole = joined(dims(cond), &chosen)?;
@@ -62,7 +58,7 @@ fn repeated(e: &mut Emit<'_, '_>, x: ValueId, cond: ValueId, whole: &Shape) -> L
     }
     let number = e.elements(x).filter(|tensor| tensor.count() == 1);
     let Some(number) = number.filter(|_| e.g().ty(cond).shape == whole.as_slice()) else {
-        return Err(Refused::help(
+        return Err(Refusal::unsupported(
             "neither choice has the shape of the condition, which has an extent that is not known",
             "`mind-translate --dim B=32` writes the extent of dimension B",
         ));

@@ -1,5 +1,6 @@
 //! Lowers sorts and top-k.
 
+use mind_convert::Refusal;
 use mind_core::ops::data::NonZero;
 use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::ValueId;
@@ -12,7 +13,6 @@ use mind_mil::ops::tensor::{ARGSORT, NON_ZERO, TOPK};
 
 use crate::emit::Argument::{Flag, Int, Value};
 use crate::emit::{Emit, Lower, LowerMany};
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(NonZero::DEF, |op, e| {
     let x = NonZero::from_id(op).input(e.g());
@@ -64,10 +64,13 @@ pub(crate) const MANY: &[(&OpDef, LowerMany)] = &[
 ];
 
 /// Rejects a dtype that `row` does not order.
-fn numbers(e: &Emit<'_, '_>, row: &MilOp, x: ValueId) -> Result<(), Box<Refused>> {
+fn numbers(e: &Emit<'_, '_>, row: &MilOp, x: ValueId) -> Result<(), Refusal> {
     match e.dtype(x) {
         DType::F16 | DType::F32 | DType::I32 => Ok(()),
         DType::Bool if row.name == "non_zero" => Ok(()),
-        dtype => Err(Refused::new(format!("`{}` takes no {dtype}", row.name))),
+        dtype => Err(Refusal::no_counterpart(format!(
+            "`{}` takes no {dtype}",
+            row.name
+        ))),
     }
 }

@@ -1,5 +1,6 @@
 //! Lowers the ops that only the tensor dialect has.
 
+use mind_convert::Refusal;
 use mind_core::ops::convert::Cast;
 use mind_core::parts::Parts;
 use mind_ir::OpId;
@@ -20,7 +21,6 @@ use crate::constant::narrowed;
 use crate::contract::{conv, padding};
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::refuse::Refused;
 use crate::{broadcast, product, reduce};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -28,7 +28,9 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Contract::DEF, |op, e| {
         let view = Contract::from_id(op);
         if view.parts(e.g()) != Parts::Whole {
-            return Err(Refused::new("no op of MIL multiplies parts of integers"));
+            return Err(Refusal::no_counterpart(
+                "no op of MIL multiplies parts of integers",
+            ));
         }
         let operands = [view.lhs(e.g()), view.rhs(e.g())];
         let ranks = operands.map(|value| e.g().ty(value).rank());

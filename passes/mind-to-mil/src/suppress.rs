@@ -1,6 +1,7 @@
 //! Lowers non-maximum suppression.
 
 use half::f16;
+use mind_convert::Refusal;
 use mind_core::ops::data::NonMaxSuppression;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
@@ -19,22 +20,21 @@ use crate::elementwise::pair;
 use crate::emit::Argument::{Flag, Int, Ints, Number, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::movement::concat;
-use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(NonMaxSuppression::DEF, |op, e| {
     let view = NonMaxSuppression::from_id(op);
     let scores = view.scores(e.g());
     let &[batches, classes, count] = &e.shape(scores)?[..] else {
-        return Err(Refused::new("scores are of rank 3"));
+        return Err(Refusal::no_counterpart("scores are of rank 3"));
     };
     if batches * classes * count == 0 {
-        return Err(Refused::new("an extent of 0 has no counterpart"));
+        return Err(Refusal::no_counterpart("an extent of 0 has no counterpart"));
     }
     let max = e.elements(view.max(e.g()));
     let max = max.and_then(|max| integers(&max).first().copied());
     let most = match max {
         Some(max @ 1..) => max.min(count),
-        Some(_) => return Err(Refused::new("it keeps no box")),
+        Some(_) => return Err(Refusal::no_counterpart("it keeps no box")),
         None => return Err(constant_only("max")),
     };
     let overlap = e.uniform(view.iou(e.g()));
@@ -84,8 +84,8 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[(NonMaxSuppression::DEF, |op, e| {
     e.op(&GATHER, &args)
 })];
 
-fn constant_only(name: &str) -> Box<Refused> {
-    Refused::new(format!(
+fn constant_only(name: &str) -> Refusal {
+    Refusal::no_counterpart(format!(
         "`non_maximum_suppression` takes `{name}` as a constant alone"
     ))
 }
@@ -130,7 +130,7 @@ impl Calls {
         e: &mut Emit<'_, '_>,
         boxes: ValueId,
         scores: ValueId,
-    ) -> Result<(ValueId, ValueId), Box<Refused>> {
+    ) -> Result<(ValueId, ValueId), Refusal> {
         let &Calls {
             lists, count, most, ..
         } = self;

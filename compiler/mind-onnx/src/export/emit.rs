@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mind_convert::Refusal;
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::Trait;
@@ -15,11 +16,10 @@ use super::functions::Function;
 use super::kernels;
 use super::operator::{self as op, Operator};
 use crate::proto::TypeProto;
-use crate::refused::Refused;
 use crate::tensor::Constant;
 
 /// The value that replaces the result of an op.
-pub(super) type One = Result<Val, Refused>;
+pub(super) type One = Result<Val, Refusal>;
 
 /// Attributes of a node.
 pub(super) type Attrs = Vec<(&'static str, AttrDraft)>;
@@ -147,7 +147,7 @@ impl<'g> Emit<'g> {
 
     /// Returns a constant of rank 0, rounded to `dtype`.
     pub fn number(&mut self, dtype: DType, number: f64) -> Val {
-        let tensor = crate::tensor::converted(&Tensor::scalar(number), dtype);
+        let tensor = mind_convert::scalar(dtype, number);
         self.tensor(&tensor)
     }
 
@@ -183,11 +183,11 @@ impl<'g> Emit<'g> {
     /// # Errors
     ///
     /// If an extent is unknown.
-    pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refused> {
+    pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refusal> {
         let shape = self.g.ty(value).static_shape();
         shape.ok_or_else(|| {
             let ty = self.g.type_text(value);
-            Refused::value(
+            Refusal::form(
                 format_args!("an extent of {ty}"),
                 "unknown",
                 "a number; `--dim NAME=EXTENT` gives it",
@@ -196,12 +196,12 @@ impl<'g> Emit<'g> {
     }
 
     /// Refuses an operator that the opset does not have.
-    fn check(&self, operator: &Operator) -> Result<(), Refused> {
+    fn check(&self, operator: &Operator) -> Result<(), Refusal> {
         if operator.is_in(self.opset) {
             return Ok(());
         }
         let (name, since) = (operator.name, operator.since());
-        Err(Refused::value(
+        Err(Refusal::form(
             "the operator set",
             self.opset,
             format_args!("{since} or later for this form of `{name}`; `--opset {since}` writes it"),
@@ -221,7 +221,7 @@ impl<'g> Emit<'g> {
         inputs: &[Option<Val>],
         attrs: Attrs,
         count: usize,
-    ) -> Result<Vec<Val>, Refused> {
+    ) -> Result<Vec<Val>, Refusal> {
         self.check(operator)?;
         let base = operator.name.to_lowercase();
         let outputs: Vec<Val> = (0..count).map(|_| self.fresh(base.clone())).collect();
@@ -289,7 +289,7 @@ impl<'g> Emit<'g> {
     /// # Errors
     ///
     /// If the opset does not have the operator, or if the operator takes neither the dtype nor a wider one.
-    pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+    pub fn carrier(&mut self, operator: &Operator, dtype: DType) -> Result<DType, Refusal> {
         let carrier = self.possible_carrier(operator, dtype)?;
         self.note_kernel(operator.name, carrier);
         Ok(carrier)
@@ -300,11 +300,11 @@ impl<'g> Emit<'g> {
     /// # Errors
     ///
     /// As [`Emit::carrier`].
-    pub fn possible_carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refused> {
+    pub fn possible_carrier(&self, operator: &Operator, dtype: DType) -> Result<DType, Refusal> {
         self.check(operator)?;
         let (name, opset) = (operator.name, self.opset);
         operator.carrier(dtype, opset).ok_or_else(|| {
-            Refused::value(
+            Refusal::form(
                 "the dtype of its operands",
                 dtype,
                 format_args!(
@@ -335,7 +335,7 @@ impl<'g> Emit<'g> {
         inputs: &[Val],
         from: DType,
         to: DType,
-    ) -> Result<Vec<Val>, Refused> {
+    ) -> Result<Vec<Val>, Refusal> {
         inputs.iter().map(|&own| self.cast(own, from, to)).collect()
     }
 
@@ -382,8 +382,8 @@ impl<'g> Emit<'g> {
     pub fn graph(
         &mut self,
         inputs: Vec<(Val, TypeProto)>,
-        fill: impl FnOnce(&mut Emit<'g>) -> Result<Vec<(Val, Option<TypeProto>)>, Refused>,
-    ) -> Result<GraphDraft, Refused> {
+        fill: impl FnOnce(&mut Emit<'g>) -> Result<Vec<(Val, Option<TypeProto>)>, Refusal>,
+    ) -> Result<GraphDraft, Refusal> {
         let outer = std::mem::take(&mut self.nodes);
         let splits = std::mem::take(&mut self.splits);
         self.depth += 1;
@@ -402,7 +402,7 @@ impl<'g> Emit<'g> {
     pub fn made_here(
         &mut self,
         outputs: Vec<(Val, Option<TypeProto>)>,
-    ) -> Result<Vec<(Val, Option<TypeProto>)>, Refused> {
+    ) -> Result<Vec<(Val, Option<TypeProto>)>, Refusal> {
         let mut made: rustc_hash::FxHashSet<Val> = self
             .nodes
             .iter()

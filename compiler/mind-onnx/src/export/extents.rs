@@ -1,12 +1,12 @@
 //! Extents computed by the model at run time.
 
+use mind_convert::Refusal;
 use mind_ir::ValueId;
 use mind_ir::types::{DType, Dim};
 
 use super::draft::{AttrDraft, Val};
 use super::emit::{Emit, One};
 use super::operator as op;
-use crate::refused::Refused;
 
 impl Emit<'_> {
     /// Returns the extent of a value along an axis, of rank 0.
@@ -30,7 +30,7 @@ impl Emit<'_> {
             Dim::Fixed(extent) => return Ok(self.ints(&[extent])),
             Dim::Symbol(symbol) => symbol,
             Dim::Dynamic => {
-                return Err(Refused::value(
+                return Err(Refusal::form(
                     "an extent of its result",
                     "`?`",
                     "a number or a dimension of an input",
@@ -39,7 +39,7 @@ impl Emit<'_> {
         };
         let Some(&(input, axis)) = self.symbols.get(&symbol) else {
             let name = self.g.name(symbol);
-            return Err(Refused::value(
+            return Err(Refusal::form(
                 "an extent of its result",
                 format_args!("`{name}`"),
                 "a number or a dimension of an input",

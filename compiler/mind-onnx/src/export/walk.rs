@@ -1,8 +1,9 @@
 //! Walks the ops of a module.
 
+use mind_convert::Refusal;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
-use mind_diag::{Code, Diagnostic, Diagnostics};
+use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{Dim, TypeView};
@@ -13,7 +14,6 @@ use super::draft::{GraphDraft, Val};
 use super::emit::Emit;
 use super::model::type_proto;
 use super::rows::{self, Form};
-use crate::refused::Refused;
 
 /// Maximum nesting depth of graphs that protobuf decoders accept.
 const DEPTH_LIMIT: usize = 24;
@@ -75,10 +75,12 @@ pub(super) fn module(e: &mut Emit<'_>) -> Result<GraphDraft, Diagnostics> {
     })
 }
 
-fn refusal(name: &str, span: mind_diag::Span, why: &Refused) -> Diagnostic {
+fn refusal(name: &str, span: mind_diag::Span, why: &Refusal) -> Diagnostic {
     let message = format!("`{name}` cannot be written as ONNX: {why}");
-    let found = Diagnostic::error(span, message).code(Code(6003));
-    found.help("docs/formats/onnx.md says what is written")
+    let why = why
+        .clone()
+        .or_help("docs/formats/onnx.md says what is written");
+    why.error(span, message)
 }
 
 impl<'g> Emit<'g> {
@@ -96,7 +98,7 @@ impl<'g> Emit<'g> {
         }
     }
 
-    fn op(&mut self, op: OpId, found: &mut Diagnostics) -> Result<(), Refused> {
+    fn op(&mut self, op: OpId, found: &mut Diagnostics) -> Result<(), Refusal> {
         let (g, first) = (self.g, self.names.len());
         let results: Vec<Val> = if g.is::<Input>(op) {
             return Ok(());
@@ -118,7 +120,7 @@ impl<'g> Emit<'g> {
                 Form::Many(write) => write(op, self)?,
                 Form::Regions(write) => write(op, self, found)?,
                 Form::Scalar(function) => vec![rows::elementwise::write(self, op, function)?],
-                Form::None => return Err(Refused::new("it has no form in ONNX")),
+                Form::None => return Err(Refusal::no_counterpart("it has no form in ONNX")),
             }
         };
         for (value, own) in g.results(op).into_iter().zip(results) {
@@ -145,7 +147,7 @@ impl<'g> Emit<'g> {
     }
 
     /// Returns a splat constant as a broadcast scalar, if it is large or has unknown extents.
-    fn repeated(&mut self, value: ValueId) -> Result<Option<Val>, Refused> {
+    fn repeated(&mut self, value: ValueId) -> Result<Option<Val>, Refusal> {
         let ty: TypeView<'_> = self.g.ty(value);
         if ty.count().is_some_and(|count| count <= WRITTEN_ELEMENTS) {
             return Ok(None);
@@ -172,7 +174,7 @@ impl<'g> Emit<'g> {
             let span = op.map_or(mind_diag::Span::FILE, |op| self.g.span(op));
             let name = op.map_or("core.if", |op| self.g.def(op).name);
             let expected = format!("at most {DEPTH_LIMIT}, which readers of protobuf take");
-            let why = Refused::value("the number of nested graphs", DEPTH_LIMIT + 1, expected);
+            let why = Refusal::form("the number of nested graphs", DEPTH_LIMIT + 1, expected);
             found.push(refusal(name, span, &why));
             return yields(self, block)
                 .iter()
@@ -195,7 +197,7 @@ fn foreign(e: &Emit<'_>) -> Diagnostics {
         if !matches!(dialect, "core" | "builtin") && names.insert(name) {
             let why =
                 format!("modules of core are written, and this op is of the dialect `{dialect}`");
-            found.push(refusal(name, g.span(op), &Refused::new(why)));
+            found.push(refusal(name, g.span(op), &Refusal::no_counterpart(why)));
         }
     }
     found

@@ -6,13 +6,9 @@
 
 use std::rc::Rc;
 
-use mind_diag::Span;
+use mind_convert::{converted, evaluated};
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
-use mind_ir::builtin::Yield;
-use mind_ir::eval::{DimEnv, EvalCx, EvalError, eval_block};
-use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, DTypeClass};
 
@@ -20,7 +16,7 @@ use super::emit::{Constants, Emit};
 use super::node::integers;
 use super::value::{Extent, Extents, Value};
 use super::{Importer, Place};
-use crate::tensor::{Constant, converted};
+use crate::tensor::Constant;
 
 /// The most elements that are read, and the most bytes of one result.
 const ELEMENT_LIMIT: usize = 1 << 12;
@@ -76,23 +72,8 @@ fn computed(
         return Some(values);
     }
     let values: Option<Vec<_>> = values.iter().map(|value| e.value(value).ok()).collect();
-    let end = InsertPoint::End(scratch.body());
-    scratch.insert(
-        end,
-        NewOp {
-            def: Yield::DEF,
-            operands: &values?,
-            attrs: &[],
-            results: 0,
-            span: Span::FILE,
-        },
-    );
-    let dims = DimEnv::default();
-    let cx = EvalCx::fold(&scratch, &dims, BYTE_LIMIT);
-    let mut leaf = |op| Err(EvalError::NotEvaluable(scratch.def(op).name));
-    let results = eval_block(&cx, scratch.body(), &[], &mut leaf).ok()?;
-    let values = results.iter().map(|result| stand_ins.value(result));
-    values.collect()
+    let results = evaluated(scratch, &values?, BYTE_LIMIT)?;
+    results.iter().map(|own| stand_ins.value(own)).collect()
 }
 
 /// The extents that numbers stand for while elements are moved.

@@ -2,13 +2,12 @@
 
 use std::rc::Rc;
 
-use mind_convert::{DimSymbols, Refusal};
+use mind_convert::{DimSymbols, Refusal, bound_constant, unknown_names};
 use mind_core::ops::input::Input;
-use mind_diag::Code;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{Dim, TensorType};
 use mind_ir::{Graph, ValueId};
 
 use super::Importer;
@@ -50,19 +49,14 @@ impl Importer<'_> {
 
     /// Reports given extents of dimensions that no input has.
     fn check_dims(&mut self) {
-        let given = self.options.dims.keys();
-        let mut unknown: Vec<&str> = given
-            .map(|name| &name[..])
-            .filter(|name| !self.used.contains(name))
-            .collect();
-        unknown.sort_unstable();
         let open = match &self.open[..] {
             [] => "its inputs have no open dimension".to_owned(),
             open => format!("its open dimensions are `{}`", open.join("`, `")),
         };
-        for name in unknown {
-            let message = format!("the model has no dimension `{name}`; {open}");
-            self.refuse(Refusal::new(Code(4206), message));
+        let given = self.options.dims.keys().map(|name| &name[..]);
+        let is_used = |name: &str| self.used.contains(name);
+        for refusal in unknown_names(given, is_used, "the model has no dimension", &open) {
+            self.refuse(refusal);
         }
     }
 
@@ -70,12 +64,10 @@ impl Importer<'_> {
     fn check_bound(&mut self, graph: &GraphProto) {
         let inputs: Vec<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
         let given = self.options.bound.keys().map(|name| &name[..]);
-        let mut unknown: Vec<&str> = given.filter(|name| !inputs.contains(name)).collect();
-        unknown.sort_unstable();
-        for name in unknown {
-            let inputs = inputs.join("`, `");
-            let message = format!("the model has no input `{name}`; its inputs are `{inputs}`");
-            self.refuse(Refusal::new(Code(4206), message));
+        let known = format!("its inputs are `{}`", inputs.join("`, `"));
+        let is_input = |name: &str| inputs.contains(&name);
+        for refusal in unknown_names(given, is_input, "the model has no input", &known) {
+            self.refuse(refusal);
         }
     }
 
@@ -186,28 +178,15 @@ pub(super) fn type_text(ty: &TensorTypeProto) -> String {
 /// `u16`.
 fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = tensor_type(info)?;
-    let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
-    if (wanted, own.dtype) == (DType::BF16, DType::U16) {
-        own.dtype = wanted;
-    }
-    let Some(shape) = &ty.shape else {
-        return Ok(own);
+    let extent = |dim: &DimensionProto| match &dim.value {
+        Some(dimension::Value::DimValue(extent @ 0..)) => Some(*extent),
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => None,
     };
-    let fits = |(dim, extent): (&DimensionProto, &usize)| match &dim.value {
-        Some(dimension::Value::DimValue(own @ 0..)) => *own == *extent as i64,
-        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => true,
-    };
-    let is_same = shape.dim.len() == own.shape.len() && shape.dim.iter().zip(&own.shape).all(fits);
-    if own.dtype != wanted || !is_same {
-        let found = format!("{}{:?}", own.dtype, own.shape);
-        let expected = type_text(ty);
-        return Err(Refusal::declared(
-            "the array that is bound to it",
-            found,
-            expected,
-        ));
-    }
-    Ok(own)
+    let extents = ty.shape.as_ref();
+    let extents = extents.map(|shape| shape.dim.iter().map(extent).collect::<Vec<_>>());
+    let dtype = dtype(i64::from(ty.elem_type))?;
+    let own = bound_constant(array, dtype, extents.as_deref(), type_text(ty))?;
+    Ok(Constant::of(&own))
 }
 
 /// Returns the names of the dimensions of all inputs.

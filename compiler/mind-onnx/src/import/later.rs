@@ -123,13 +123,8 @@ impl Importer<'_> {
         self.continued += 1;
         let made = self.node(&node, opsets, scope, e);
         self.continued -= 1;
-        match made? {
-            super::Made::Values(values) => {
-                for (&name, value) in wanted.iter().zip(values) {
-                    scope.define(name, value);
-                }
-            }
-            super::Made::Skipped => wanted.iter().for_each(|name| scope.refuse(name)),
+        for (&name, value) in wanted.iter().zip(made?) {
+            scope.define(name, value);
         }
         Ok(())
     }

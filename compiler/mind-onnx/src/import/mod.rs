@@ -13,19 +13,15 @@ pub(crate) mod node;
 pub(crate) mod ranks;
 pub(crate) mod region;
 pub(crate) mod scope;
-pub(crate) mod source;
 pub(crate) mod value;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mind_convert::{DimSymbols, Imported, Refusal, Report, Site};
+use mind_convert::{DimSymbols, EmitCore, Imported, Refusal, Report, Site, finish};
 use mind_diag::{Code, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
-use mind_ir::builtin::Yield;
-use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::interface;
@@ -114,14 +110,6 @@ struct Place<'a> {
     scope: &'a Scope<'a>,
 }
 
-/// The outcome of importing a node.
-enum Made {
-    /// Its results.
-    Values(Vec<Value>),
-    /// Skipped, because an input was refused.
-    Skipped,
-}
-
 impl<'m> Importer<'m> {
     /// Reports an error outside of the nodes.
     fn refuse(&mut self, refusal: Refusal) {
@@ -149,17 +137,7 @@ impl<'m> Importer<'m> {
                 Err(refusal) => return self.refuse(refusal),
             }
         }
-        let end = InsertPoint::End(module.body());
-        module.insert(
-            end,
-            NewOp {
-                def: Yield::DEF,
-                operands: &values,
-                attrs: &[],
-                results: 0,
-                span: Span::FILE,
-            },
-        );
+        finish(module, &values);
     }
 
     fn initialisers<'n>(&mut self, graph: &'n GraphProto, scope: &mut Scope<'n>) {
@@ -223,12 +201,11 @@ impl<'m> Importer<'m> {
                 continue;
             }
             match self.node(node, opsets, scope, e) {
-                Ok(Made::Values(values)) => {
+                Ok(values) => {
                     for (name, value) in node.output.iter().zip(values) {
                         scope.define(name, value);
                     }
                 }
-                Ok(Made::Skipped) => node.output.iter().for_each(|name| scope.refuse(name)),
                 Err(refused) if differs_in_branches(node, &refused) => match &mut later {
                     Some(later) => later.push(node),
                     None => later = Some(Later::new(node, refused)),
@@ -266,16 +243,16 @@ impl<'m> Importer<'m> {
         opsets: &Opsets<'_>,
         scope: &Scope<'_>,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refusal> {
+    ) -> Result<Vec<Value>, Refusal> {
         let mut inputs = Vec::with_capacity(node.input.len());
-        let mut is_skipped = false;
+        let mut following = None;
         for name in &node.input {
             inputs.push(match scope.get(name) {
                 _ if name.is_empty() => None,
                 Named::Value(value) => Some(value),
                 Named::LeftOut => None,
                 Named::Refused => {
-                    is_skipped = true;
+                    following = Some(Refusal::following(name));
                     None
                 }
                 Named::Nothing => {
@@ -302,8 +279,8 @@ impl<'m> Importer<'m> {
                 .help("add the domain and its version to `opset_import` of the model"));
         };
         row.check(opset)?;
-        if is_skipped {
-            return Ok(Made::Skipped);
+        if let Some(refusal) = following {
+            return Err(refusal);
         }
         let at = Place {
             row,
@@ -313,9 +290,9 @@ impl<'m> Importer<'m> {
             scope,
         };
         if let Some(folded) = fold::folded(self, &at, &inputs) {
-            return Ok(Made::Values(folded));
+            return Ok(folded);
         }
-        Ok(Made::Values(self.imported(&at, &inputs, e)?))
+        self.imported(&at, &inputs, e)
     }
 
     /// Imports a node by the row of its operator.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, at_run_time, converted};
 use mind_diag::{Diagnostic, Severity, Span};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -13,7 +13,6 @@ use mind_ir::types::{DType, Dim};
 
 use super::emit::{Emit, One};
 use super::scope::Scope;
-use super::source::at_run_time;
 use super::value::{Extent, Value};
 use super::{Importer, Opsets};
 use crate::operators::qualified;
@@ -146,7 +145,7 @@ impl<'a> Node<'a, '_, '_> {
     pub fn floats_in(&self, at: usize) -> Result<Option<Vec<f64>>, Refusal> {
         let known = self.known(at)?;
         Ok(known.map(|constant| {
-            let wide = tensor::converted(&constant.tensor(), DType::F64);
+            let wide = converted(&constant.tensor(), DType::F64);
             wide.elements::<f64>().to_vec()
         }))
     }
@@ -358,6 +357,6 @@ impl<'a> Node<'a, '_, '_> {
 
 /// Returns the elements of a constant as integers.
 pub(crate) fn integers(constant: &Constant) -> Vec<i64> {
-    let wide: Tensor = tensor::converted(&constant.tensor(), DType::I64);
+    let wide: Tensor = converted(&constant.tensor(), DType::I64);
     wide.elements::<i64>().to_vec()
 }

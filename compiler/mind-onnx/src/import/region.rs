@@ -1,18 +1,15 @@
 //! Graphs inside of nodes: in the place of the node, or as closed regions.
 
-use mind_convert::Refusal;
+use mind_convert::{Bodies, Many, Refusal, RegionOp};
 use mind_core::region::Carried;
 use mind_ir::ValueId;
-use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::OpDef;
-use mind_ir::verify::VerifyError;
 
 use super::emit::{Constants, Emit};
 use super::node::Node;
 use super::scope::{Named, Scope, outer_names};
 use super::value::Value;
-use super::{DEPTH_LIMIT, Importer, Made, opsets};
+use super::{DEPTH_LIMIT, Importer, Opsets, opsets};
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto};
 
 impl Importer<'_> {
@@ -23,7 +20,7 @@ impl Importer<'_> {
         node: &NodeProto,
         inputs: Vec<Option<Value>>,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refusal> {
+    ) -> Result<Vec<Value>, Refusal> {
         let own = opsets(&function.opset_import);
         let nodes: Vec<NodeProto> = function
             .node
@@ -43,7 +40,7 @@ impl Importer<'_> {
         let outputs = &outputs[..outputs.len().min(node.output.len())];
         let found =
             self.deeper(|own_importer| own_importer.nodes(&nodes, outputs, &own, &mut scope, e))?;
-        Ok(found.map_or(Made::Skipped, Made::Values))
+        found.ok_or_else(Refusal::inside)
     }
 
     /// Runs `import` one level deeper.
@@ -122,7 +119,7 @@ impl<'a> Captures<'a> {
     }
 
     /// Those that only a run knows, as operands of an op with a closed region.
-    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
+    pub fn operands(&self, e: &mut Emit<'_>) -> Many {
         let runtime = self.named.iter().filter(|(_, value)| is_runtime(value));
         runtime.map(|(_, value)| e.value(value)).collect()
     }
@@ -175,8 +172,8 @@ impl<'a> Node<'a, '_, '_> {
         found.ok_or_else(inner)
     }
 
-    /// Appends an op with closed regions, one a body, and returns its results. Its operands are those of `op`, then the
-    /// captures.
+    /// Emits an op with closed regions, one for each of `bodies`, and returns its results. The captures follow the operands
+    /// of `op`.
     ///
     /// # Errors
     ///
@@ -186,12 +183,11 @@ impl<'a> Node<'a, '_, '_> {
         op: RegionOp<'_>,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
-    ) -> Result<Vec<ValueId>, Refusal> {
-        self.once(op, bodies, captures, &mut Carried::new(0, 0))
+    ) -> Many {
+        self.looped(op, bodies, captures, Carried::new(0, 0))
     }
 
-    /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
-    /// is imported again with open ones, because the ops of a step depend on the types of its arguments.
+    /// Emits a loop, as [`closed`](Node::closed) does. Its first operands are carried.
     ///
     /// # Errors
     ///
@@ -201,100 +197,75 @@ impl<'a> Node<'a, '_, '_> {
         op: RegionOp<'_>,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
-        mut carried: Carried,
-    ) -> Result<Vec<ValueId>, Refusal> {
-        loop {
-            carried.changes = false;
-            let made = self.once(op, bodies, captures, &mut carried);
-            if !carried.changes {
-                return made;
-            }
-            let first = made.ok().and_then(|results| results.first().copied());
-            if let Some(op) = first.and_then(|own| self.e.g().defining_op(own)) {
-                self.e.b.graph.erase(op);
-            }
-            self.importer.reopened_loops += 1;
-            if self.importer.reopened_loops > MOST_REOPENED {
-                return Err(Refusal::too_large(
-                    "the number of times that loops are imported again, because a step changes the extents of carried values,",
-                    self.importer.reopened_loops,
-                    MOST_REOPENED,
-                ));
-            }
-        }
+        carried: Carried,
+    ) -> Many {
+        let captured = captures.operands(&mut self.e)?;
+        let op = RegionOp {
+            operands: &[op.operands, &captured].concat(),
+            ..op
+        };
+        let mut regions = Regions {
+            importer: self.importer,
+            opsets: self.opsets,
+            captures,
+            captured: captured.len(),
+            bodies,
+        };
+        op.create_loop(&mut self.e.b, carried, &mut regions)
+    }
+}
+
+/// The regions of an op, which are imported from graphs.
+struct Regions<'r, 'b, 'a, 'm> {
+    importer: &'r mut Importer<'m>,
+    opsets: &'r Opsets<'r>,
+    captures: &'r Captures<'a>,
+    /// The number of captured operands.
+    captured: usize,
+    bodies: &'r mut [Body<'b, 'a>],
+}
+
+impl Bodies for Regions<'_, '_, '_, '_> {
+    fn emit(&mut self, region: usize, b: &mut Builder<'_>, arguments: &[ValueId]) -> Many {
+        let (arguments, captured) = arguments.split_at(arguments.len() - self.captured);
+        let mut constants = Constants::default();
+        let mut e = Emit {
+            b: b.reborrow(),
+            constants: &mut constants,
+        };
+        let mut scope_of = Region {
+            importer: self.importer,
+            opsets: self.opsets,
+            scope: self.captures.scope(captured),
+        };
+        self.bodies[region](&mut scope_of, &mut e, arguments)
     }
 
-    fn once(
-        &mut self,
-        op: RegionOp<'_>,
-        bodies: &mut [Body<'_, 'a>],
-        captures: &Captures<'a>,
-        carried: &mut Carried,
-    ) -> Result<Vec<ValueId>, Refusal> {
-        let captured = captures.operands(&mut self.e)?;
-        let operands = [op.operands, &captured].concat();
-        let (opsets, importer) = (self.opsets, &mut *self.importer);
-        let mut refused = None;
-        let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
-            carried.open(b.graph, region, arguments);
-            let mut constants = Constants::default();
-            let mut e = Emit {
-                b: b.reborrow(),
-                constants: &mut constants,
-            };
-            let outside = arguments.len() - captured.len();
-            let scope = captures.scope(&arguments[outside..]);
-            let mut region_of = Region {
-                importer,
-                opsets,
-                scope,
-            };
-            let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
-            if let Ok(next) = &yielded {
-                carried.widen(e.g(), region, arguments, next);
-            }
-            yielded.map_err(|why| {
-                let problem = why.to_string();
-                refused = Some(why);
-                Box::new(VerifyError::Structure { problem })
-            })
-        };
-        let made = self
-            .e
-            .b
-            .create_with_bodies(op.def, &operands, op.attrs, op.results, fill);
-        match (made, refused) {
-            (_, Some(refused)) => Err(refused),
-            (Ok(op), None) => Ok(self.e.g().results(op).into_iter().collect()),
-            (Err(error), None) => Err(error.into()),
+    fn reopen(&mut self) -> Result<(), Refusal> {
+        let reopened = &mut self.importer.reopened_loops;
+        *reopened += 1;
+        if *reopened <= MOST_REOPENED {
+            return Ok(());
         }
+        Err(Refusal::too_large(
+            "the number of times that loops are imported again, because a step changes the extents of carried values,",
+            *reopened,
+            MOST_REOPENED,
+        ))
     }
 }
 
 /// How often loops of a model are imported again with open extents: loops inside of each other double the work each.
 const MOST_REOPENED: usize = 1 << 10;
 
-/// An op whose regions are imported.
-#[derive(Clone, Copy)]
-pub(crate) struct RegionOp<'o> {
-    pub def: &'static OpDef,
-    pub attrs: &'o [Attr<'o>],
-    /// Its operands other than captures.
-    pub operands: &'o [ValueId],
-    /// The number of its results.
-    pub results: usize,
-}
-
 /// What a region yields, given the arguments that are no captures.
-pub(crate) type Body<'b, 'a> = Box<
-    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refusal>
-        + 'b,
->;
+pub(crate) type Body<'b, 'a> =
+    Box<dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Many + 'b>;
 
 /// Where the graph of a region is imported.
 pub(crate) struct Region<'i, 'a, 'm> {
     importer: &'i mut Importer<'m>,
-    opsets: &'i super::Opsets<'i>,
+    opsets: &'i Opsets<'i>,
     scope: Scope<'a>,
 }
 
@@ -336,7 +307,8 @@ fn define_inputs<'a>(
     Ok(())
 }
 
-/// Why a node is refused whose graph has nodes that are, which are reported by themselves.
+/// Why a node is refused whose graph has nodes that are, which are reported by themselves. It is reported, too, because the
+/// node may have a way out of its own, for example a condition that can be made known.
 fn inner() -> Refusal {
     Refusal::unsupported(
         "nodes of its graph are refused",

@@ -1,6 +1,6 @@
 //! Imports activation functions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::ArgMax;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::normalize::Softmax;

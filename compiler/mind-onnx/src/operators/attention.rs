@@ -1,6 +1,6 @@
 //! Imports attention and rotary embeddings.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::index::{Gather, Slice};
@@ -15,7 +15,6 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::place::elements;
-use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -300,12 +299,12 @@ pub(super) fn rotated(
     let part = if part == 0 { features } else { part };
     let cos = ExpandDims::with(&[1]).build(e, cos)?;
     let sin = ExpandDims::with(&[1]).build(e, sin)?;
-    let turned = part_of(e, x, 3, 0, part)?;
+    let turned = e.part(x, 3, 0, part)?;
     let pair: [ValueId; 2] = match interleaved {
         true => [every_second(e, turned, 0)?, every_second(e, turned, 1)?],
         false => [
-            part_of(e, turned, 3, 0, part / 2)?,
-            part_of(e, turned, 3, part / 2, part)?,
+            e.part(turned, 3, 0, part / 2)?,
+            e.part(turned, 3, part / 2, part)?,
         ],
     };
     let product = |e: &mut Emit<'_>, a, b| e.apply(ScalarFn::Mul, &[a, b]);
@@ -326,7 +325,7 @@ pub(super) fn rotated(
     if part == features {
         return Ok(result);
     }
-    let rest = part_of(e, x, 3, part, features)?;
+    let rest = e.part(x, 3, part, features)?;
     e.concat(&[result, rest], 3)
 }
 

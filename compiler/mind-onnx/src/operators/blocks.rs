@@ -1,6 +1,6 @@
 //! Imports depth to space and space to depth.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 
 use super::Operator;
 use super::place::elements;

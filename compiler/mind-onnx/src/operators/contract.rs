@@ -1,5 +1,6 @@
 //! Imports products and convolutions as one core op.
 
+use mind_convert::EmitCore;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_core::ops::shape::{ExpandDims, Squeeze};

@@ -1,6 +1,6 @@
 //! Imports conditionals and scans. Values that graphs capture become operands, because regions of core are closed.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, RegionOp, fixing_inputs};
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::runtime_shape::DynamicReshape;
@@ -13,12 +13,10 @@ use mind_ir::{Graph, ValueId};
 
 use super::Operator;
 use super::runtime_shape::{Align, own_extents};
-use super::slice::part_of;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::ranks::declared_rank;
-use crate::import::region::{Body, Captures, RegionOp};
-use crate::import::source::fixing_inputs;
+use crate::import::region::{Body, Captures};
 use crate::import::value::Value;
 use crate::proto::{GraphProto, ValueInfoProto, dimension};
 
@@ -275,9 +273,9 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
     for (at, length) in (0..batch).zip(lengths) {
         let mut own = Vec::with_capacity(operands.len());
         for (place, &operand) in operands.iter().enumerate() {
-            let mut part = part_of(&mut n.e, operand, 0, at, at + 1)?;
+            let mut part = n.e.part(operand, 0, at, at + 1)?;
             if place >= states {
-                part = part_of(&mut n.e, part, 1, 0, length)?;
+                part = n.e.part(part, 1, 0, length)?;
             }
             own.push(Squeeze::with(&[0]).build(&mut n.e, part)?);
         }

@@ -1,6 +1,6 @@
 //! Imports convolutions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{ConvTranspose, Layout};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;

@@ -1,6 +1,6 @@
 //! Recognises dequantised tensors and their bytes.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::elements_of;
 use mind_core::ops::quantize::Dequantize;
 use mind_core::ops::shape::Transpose;
@@ -10,7 +10,6 @@ use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 
 use crate::import::emit::{Emit, One};
-use crate::tensor::converted;
 
 /// A tensor `(byte - zero) * scale` with constant scales and zero points.
 pub(super) struct Dequantised {

@@ -1,6 +1,6 @@
 //! Imports determinants.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::argmax::ArgMax;
 use mind_core::ops::broadcast::BroadcastTo;

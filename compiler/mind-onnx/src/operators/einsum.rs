@@ -1,7 +1,7 @@
 //! Imports `Einsum`.
 
 use indexmap::IndexSet;
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Slice;
 use mind_core::ops::reduce::Sum;

@@ -1,6 +1,6 @@
 //! Imports elementwise functions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::convert::{Bitcast, Cast};
 use mind_ir::ValueId;

@@ -1,6 +1,6 @@
 //! Imports attention whose scores and weights are modified by graphs of the model.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::ValueId;

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::pad::PadOp;
@@ -15,7 +15,6 @@ use mind_ir::types::{DType, Dim};
 use super::Operator;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::tensor::converted;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("DFT", &[17, 20], transform),

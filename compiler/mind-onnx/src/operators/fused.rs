@@ -1,6 +1,6 @@
 //! Imports fused operators of ONNX Runtime's optimisers.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::index::Gather;
 use mind_core::ops::reduce::Sum;
 use mind_ir::ValueId;
@@ -170,7 +170,7 @@ fn embedded(n: &mut Node<'_, '_, '_>) -> Many {
         Some(places) => Gather::with().build(e, position, places)?,
         None => {
             let count = e.extent(words, 1)?;
-            super::slice::part_of(e, position, 0, 0, count)?
+            e.part(position, 0, 0, count)?
         }
     };
     sum = e.apply(ScalarFn::Add, &[sum, places])?;

@@ -1,6 +1,6 @@
 //! Imports attention as fused by ONNX Runtime's optimisers: with its projections, or with key masks.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::index::Gather;
@@ -14,7 +14,6 @@ use super::attention::{heads, rotated, together};
 use super::place::{places, places_along};
 use super::quantize::optional_point;
 use super::quantized::scaled_product;
-use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -150,14 +149,14 @@ fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<V
     let mut parts = [all; 3];
     let mut start = 0;
     for (part, size) in parts.iter_mut().zip(sizes) {
-        let own = part_of(e, all, 2, start, start + size)?;
+        let own = e.part(all, 2, start, start + size)?;
         *part = heads(e, own, Some(count))?;
         start += size;
     }
     let [query, mut key, mut value] = parts;
     if let Some(past) = past {
         for (at, part) in [&mut key, &mut value].into_iter().enumerate() {
-            let own = part_of(e, past, 0, at as i64, at as i64 + 1)?;
+            let own = e.part(past, 0, at as i64, at as i64 + 1)?;
             let shape = e.dims(past);
             let own = e.reshape(own, &shape[1..])?;
             *part = e.concat(&[own, *part], 2)?;
@@ -194,7 +193,7 @@ fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
         }
         let size = e.extent(*part, 2)?;
         if let Some(bias) = bias {
-            let own = part_of(e, bias, 0, start, start + size)?;
+            let own = e.part(bias, 0, start, start + size)?;
             *part = e.apply(ScalarFn::Add, &[*part, own])?;
         }
         start += size;

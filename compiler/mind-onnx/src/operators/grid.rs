@@ -1,6 +1,6 @@
 //! Imports grid sampling, affine grids, RoI alignment and deformable convolutions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::dot_general::DotGeneral;
@@ -18,10 +18,8 @@ use super::Operator;
 use super::place::{MOST_TAPS, elements};
 use super::pool::Geometry;
 use super::resize::interpolation;
-use super::slice::part_of;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::tensor::converted;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("GridSample", &[16, 20, 22], grid_sample),
@@ -206,7 +204,7 @@ impl Regions {
         extent: i64,
     ) -> Result<Points, Refusal> {
         let of = e.dtype(self.regions);
-        let mut ends = [start, start + 2].map(|at| part_of(e, self.regions, 1, at, at + 1));
+        let mut ends = [start, start + 2].map(|at| e.part(self.regions, 1, at, at + 1));
         for end in &mut ends {
             *end = Ok(e.apply_number(ScalarFn::Sub, end.clone()?, self.offset)?);
         }

@@ -1,6 +1,6 @@
 //! Imports grouped-query attention of decoders, as exported for ONNX Runtime, with a KV cache that several heads share.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::gather::GatherNd;
@@ -13,7 +13,6 @@ use mind_ir::types::{DType, Dim};
 
 use super::attention::{heads, rotated, scores, together};
 use super::place::{places, places_along};
-use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -140,9 +139,9 @@ fn unpacked(
     })?;
     let (first, second) = (own_heads * features, (own_heads + key_heads) * features);
     Ok([
-        part_of(e, all, 2, 0, first)?,
-        part_of(e, all, 2, first, second)?,
-        part_of(e, all, 2, second, width)?,
+        e.part(all, 2, 0, first)?,
+        e.part(all, 2, first, second)?,
+        e.part(all, 2, second, width)?,
     ])
 }
 

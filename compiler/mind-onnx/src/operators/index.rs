@@ -1,6 +1,6 @@
 //! Imports gathers, scatters, sorts and searches.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
@@ -15,7 +15,6 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
-use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -120,8 +119,8 @@ fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
         .axis(axis as i64)
         .build(&mut n.e)?;
     let hot = Compare::with(Direction::Eq).build(&mut n.e, places, all)?;
-    let off = part_of(&mut n.e, values, 0, 0, 1)?;
-    let on = part_of(&mut n.e, values, 0, 1, 2)?;
+    let off = n.e.part(values, 0, 0, 1)?;
+    let on = n.e.part(values, 0, 1, 2)?;
     let (off, on) = (n.e.reshape_to(off, &[])?, n.e.reshape_to(on, &[])?);
     n.e.apply(ScalarFn::Select, &[hot, on, off])
 }

@@ -1,7 +1,7 @@
 //! Imports integer products and convolutions, which are exact in `i32`, and products of dequantised tensors, which
 //! become integer products times a scale.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::elements_of;
 use mind_core::ops::convolution::{Conv, Layout, SumType};
 use mind_core::ops::dot_general::DotGeneral;

@@ -1,7 +1,7 @@
 //! Imports linear attention, a recurrence over keys and values with a state of fixed size, and the causal convolution
 //! before it.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
 use mind_core::ops::convolution::{Conv, Layout};
@@ -9,7 +9,6 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
-use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -217,6 +216,6 @@ fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
         own = e.convert(product, of)?;
     }
     let length = e.extent(all, 2)?;
-    let state = part_of(e, all, 2, length - (taps - 1), length)?;
+    let state = e.part(all, 2, length - (taps - 1), length)?;
     Ok(vec![own, state])
 }

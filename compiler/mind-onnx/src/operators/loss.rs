@@ -1,6 +1,6 @@
 //! Imports losses.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::Gather;

@@ -40,9 +40,8 @@ mod window;
 
 use std::sync::LazyLock;
 
-use mind_convert::Refusal;
+use mind_convert::{Many, Refusal};
 use mind_diag::Code;
-use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use rustc_hash::FxHashMap;
 
@@ -68,9 +67,6 @@ const PREVIEW: &str = "ai.onnx.preview";
 
 /// The domain of the model-local functions that the exporter writes.
 pub(crate) const OWN: &str = "mind";
-
-/// The results of a node.
-type Many = Result<Vec<ValueId>, Refusal>;
 
 /// The table entry of an operator.
 pub(crate) struct Operator {

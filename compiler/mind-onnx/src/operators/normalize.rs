@@ -1,6 +1,6 @@
 //! Imports normalisations.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::reduce::{Mean, Sum};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;

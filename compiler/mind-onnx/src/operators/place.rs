@@ -1,6 +1,6 @@
 //! Imports scatters into caches, unpooling, `Col2Im` and reversed sequences.
 
-use mind_convert::{Argument, Refusal};
+use mind_convert::{Argument, EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};

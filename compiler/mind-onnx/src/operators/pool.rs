@@ -1,6 +1,6 @@
 //! Imports pools, and the windows of pools and convolutions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::reduce::{Max, Mean};
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};

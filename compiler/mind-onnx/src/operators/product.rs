@@ -1,5 +1,6 @@
 //! Imports matrix products.
 
+use mind_convert::EmitCore;
 use mind_ir::scalar::ScalarFn;
 
 use super::Operator;

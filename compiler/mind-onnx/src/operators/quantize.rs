@@ -1,6 +1,6 @@
 //! Imports quantisation and dequantisation.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Min};
 use mind_ir::ValueId;

@@ -1,7 +1,7 @@
 //! Imports the quantised operators of ONNX Runtime's optimisers as operators on the dequantised tensors, which core
 //! turns into integer products.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::join::Concat;
 use mind_core::ops::quantize::Dequantize;
 use mind_core::ops::reduce::Mean;
@@ -15,7 +15,6 @@ use super::contract::product;
 use super::integers::integer_product;
 use super::pool::average_of;
 use super::quantize::{dynamically, optional_point, point, real, requantized};
-use super::slice::part_of;
 use super::{MICROSOFT, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -233,7 +232,7 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     };
     let real = Dequantize::with().axis(1);
     let real = real.build(e, weights, scales, Some(zeros))?;
-    let real = part_of(e, real, 1, 0, rows)?;
+    let real = e.part(real, 1, 0, rows)?;
     let real = e.convert(real, of)?;
     let real = e.transpose(real, &[1, 0])?;
     let own = product(e, x, real)?;
@@ -246,7 +245,7 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
 /// Unpacks 4-bit or 8-bit numbers to `u8`. Of two numbers in a byte, the one in the low bits comes first.
 fn unpacked(e: &mut Emit<'_>, packed: ValueId, bits: i64, [rows, columns]: [i64; 2]) -> One {
     if bits == 8 {
-        return part_of(e, packed, 1, 0, columns);
+        return e.part(packed, 1, 0, columns);
     }
     let low = e.apply_number(ScalarFn::And, packed, 15.0)?;
     let high = e.apply_number(ScalarFn::ShiftRight, packed, 4.0)?;
@@ -256,5 +255,5 @@ fn unpacked(e: &mut Emit<'_>, packed: ValueId, bits: i64, [rows, columns]: [i64;
     }
     let both = e.concat(&pair, 2)?;
     let flat = e.reshape_to(both, &[rows, -1])?;
-    part_of(e, flat, 1, 0, columns)
+    e.part(flat, 1, 0, columns)
 }

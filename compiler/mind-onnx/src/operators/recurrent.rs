@@ -1,6 +1,6 @@
 //! Imports recurrent layers as scans, with the input projection of all steps computed beforehand.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
@@ -13,7 +13,6 @@ use mind_ir::types::{DType, Dim};
 use super::activation::Activation;
 use super::integers::is_zero;
 use super::quantized::dynamic_product;
-use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -257,7 +256,7 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
 /// Returns the slice of direction `at`, with the dimension of directions removed.
 fn one_of(e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
     let shape = e.dims(all);
-    let own = part_of(e, all, 0, at as i64, at as i64 + 1)?;
+    let own = e.part(all, 0, at as i64, at as i64 + 1)?;
     e.reshape(own, &shape[1..])
 }
 
@@ -278,8 +277,8 @@ fn inputs(
     }
     let hidden = match cell.kind {
         Kind::Gru => vec![
-            part_of(e, hidden, 1, 0, 2 * cell.units)?,
-            part_of(e, hidden, 1, 2 * cell.units, 3 * cell.units)?,
+            e.part(hidden, 1, 0, 2 * cell.units)?,
+            e.part(hidden, 1, 2 * cell.units, 3 * cell.units)?,
         ],
         Kind::Rnn | Kind::Lstm => vec![hidden],
     };
@@ -301,12 +300,12 @@ fn inputs(
         let e = &mut n.e;
         let bias = one_of(e, bias, at)?;
         let (units, all) = (cell.units, cell.kind.gates() * cell.units);
-        let own = part_of(e, bias, 0, 0, all)?;
-        let mut past = part_of(e, bias, 0, all, 2 * all)?;
+        let own = e.part(bias, 0, 0, all)?;
+        let mut past = e.part(bias, 0, all, 2 * all)?;
         if cell.resets_after {
             // The hidden gate's bias is subject to the reset and stays in the step.
-            inner_bias = Some(part_of(e, past, 0, 2 * units, all)?);
-            let kept = part_of(e, past, 0, 0, 2 * units)?;
+            inner_bias = Some(e.part(past, 0, 2 * units, all)?);
+            let kept = e.part(past, 0, 0, 2 * units)?;
             let zero = e.number(e.dtype(x), 0.0);
             let zeros = BroadcastTo::with(&[Dim::Fixed(units)]).build(e, zero)?;
             past = e.concat(&[kept, zeros], 0)?;
@@ -411,7 +410,7 @@ impl Cell {
     /// Returns gate `at` of a value that concatenates several gates.
     fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: i64) -> One {
         let axis = e.rank(all) - 1;
-        part_of(e, all, axis, at * self.units, (at + 1) * self.units)
+        e.part(all, axis, at * self.units, (at + 1) * self.units)
     }
 
     /// Applies activation `at` to a sum, which is clipped first.

@@ -1,6 +1,6 @@
 //! Imports reductions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};

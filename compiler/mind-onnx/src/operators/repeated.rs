@@ -1,6 +1,6 @@
 //! Imports loops: as scans if they always run to their limit, otherwise as loops with a condition.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{Scan, While};
@@ -21,7 +21,7 @@ use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::ranks::declared_rank;
-use crate::import::region::{Body, Captures, RegionOp};
+use crate::import::region::{Body, Captures};
 use crate::import::scope::read_names;
 use crate::import::value::Value;
 use crate::proto::GraphProto;

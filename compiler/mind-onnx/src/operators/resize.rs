@@ -1,6 +1,6 @@
 //! Imports resizes.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
 use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;

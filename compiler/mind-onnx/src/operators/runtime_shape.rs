@@ -1,6 +1,6 @@
 //! Imports operators with shape inputs, which may be data-dependent.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::extents::Iota;

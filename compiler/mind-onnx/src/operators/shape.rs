@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::index::Slice;

@@ -1,6 +1,6 @@
 //! Imports slices and splits.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::pad::PadOp;
@@ -58,7 +58,7 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());
     for size in sizes {
-        parts.push(part_of(&mut n.e, x, axis, start, start + size)?);
+        parts.push(n.e.part(x, axis, start, start + size)?);
         start += size;
     }
     Ok(parts)
@@ -96,7 +96,7 @@ fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many 
     for part in 0..count {
         let size = match sizes {
             Some(sizes) => {
-                let own = part_of(e, sizes, 0, part as i64, part as i64 + 1)?;
+                let own = e.part(sizes, 0, part as i64, part as i64 + 1)?;
                 e.reshape_to(own, &[])?
             }
             None => even,
@@ -118,21 +118,6 @@ fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
     let other = lists.find(|(_, found)| *found != count);
     let (name, found) = other.unwrap_or((&"ends", count));
     Refusal::length(*name, found, count, "1 for each start")
-}
-
-/// Returns the elements `start..end` along an axis.
-pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
-    let rank = e.rank(x);
-    if axis >= rank {
-        return Err(Refusal::rank(
-            "an operand".to_owned(),
-            e.g().type_text(x),
-            format_args!("{} or more", axis + 1),
-        ));
-    }
-    let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
-    (starts[axis], ends[axis]) = (start, end);
-    Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
 }
 
 /// Crops or pads each axis around its centre. If the difference is odd, the smaller half is at the begin.
@@ -265,7 +250,7 @@ fn slice_at_run_time(
         }
         let axis = e.axis(axis, rank)?;
         let [start, end] = [starts, ends].map(|list| {
-            let own = part_of(e, list, 0, at as i64, at as i64 + 1)?;
+            let own = e.part(list, 0, at as i64, at as i64 + 1)?;
             e.reshape_to(own, &[])
         });
         x = cut_at_run_time(e, x, axis, [start?, end?], step)?;

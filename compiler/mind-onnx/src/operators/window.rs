@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, converted};
 use mind_core::ops::extents::Iota;
 use mind_core::ops::runtime_shape::DynamicIota;
 use mind_ir::ValueId;
@@ -13,7 +13,7 @@ use mind_ir::types::{DType, Dim};
 use super::Operator;
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::tensor::{converted, dtype};
+use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("HannWindow", &[17], |n| window(n, &[0.5, -0.5])),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, MAX_RANK};
 

@@ -1,41 +1,44 @@
-//! Short forms for the ops that an import appends.
+//! Emission of core ops for operations, with extents that may be unknown.
 
-use std::rc::Rc;
-
-use mind_convert::Refusal;
+use mind_convert::{Constants, EmitCore, Refusal, converted};
 use mind_core::ops::broadcast::BroadcastTo;
-use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::convert::Cast;
 use mind_core::ops::extents::ExtentOf;
-use mind_core::ops::join::Concat;
 use mind_core::ops::runtime_shape::DynamicReshape;
-use mind_core::ops::shape::{Reshape, Transpose};
 use mind_diag::Span;
 use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::{Graph, InsertPoint};
-use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 use mind_ir::{BlockId, Sym, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::value::{Extent, Extents, Value};
-use crate::constant::{Constant, converted};
+use crate::constant::Constant;
 
-/// The value that an op becomes.
-pub(crate) type One = Result<ValueId, Refusal>;
+pub(crate) use mind_convert::{Many, One};
 
 /// The constants and extents of a block.
 #[derive(Default)]
 pub(crate) struct Cache {
-    /// The constants, each held so that its address stays its own.
-    constants: FxHashMap<*const Constant, (Rc<Constant>, ValueId)>,
-    /// Where the extents of named dimensions are found: values that have them, and along which axis.
-    pub sources: FxHashMap<Sym, (ValueId, usize)>,
+    constants: Constants<Constant>,
+    /// For each named dimension a value that has it, and the axis.
+    sources: FxHashMap<Sym, (ValueId, usize)>,
     extents: FxHashMap<Sym, ValueId>,
 }
 
-/// Appends ops of core to a block.
+impl Cache {
+    /// Records the named dimensions of `value`, which is available in the whole block.
+    pub fn add_source(&mut self, g: &Graph, value: ValueId) {
+        for (axis, &dim) in g.ty(value).shape.iter().enumerate() {
+            if let Dim::Symbol(name) = dim {
+                self.sources.entry(name).or_insert((value, axis));
+            }
+        }
+    }
+}
+
+/// Emits core ops to a block.
 pub(crate) struct Emit<'g> {
     pub b: Builder<'g>,
     pub cache: &'g mut Cache,
@@ -47,8 +50,14 @@ impl Build for Emit<'_> {
     }
 }
 
+impl EmitCore for Emit<'_> {
+    fn g(&self) -> &Graph {
+        self.b.graph
+    }
+}
+
 impl Emit<'_> {
-    /// The same block, for ops that stand at `span`. A block that is not known is the one of the builder.
+    /// The same block, for ops at `span`. A block that is not known is the one of the builder.
     pub fn at(&mut self, block: Option<BlockId>, span: Span) -> Emit<'_> {
         let b = match block {
             Some(block) => Builder::new(self.b.graph, InsertPoint::End(block), span),
@@ -60,34 +69,21 @@ impl Emit<'_> {
         }
     }
 
-    pub fn g(&self) -> &Graph {
-        self.b.graph
-    }
-
-    /// The value of the module with these elements.
+    /// Returns a value of the module, emitted if it is known or computed from extents.
     pub fn value(&mut self, value: &Value) -> One {
         match value {
             Value::Op(value) => Ok(*value),
-            Value::Known(constant) => Ok(self.constant(constant)),
+            Value::Known(constant) => {
+                let b = &mut self.b;
+                let constants = &mut self.cache.constants;
+                Ok(constants.value(constant, |own| own.emit(b)))
+            }
             Value::Extents(extents) => self.extents(extents),
             Value::Compared(own) => {
                 let (lhs, rhs) = (self.value(&own.lhs)?, self.value(&own.rhs)?);
                 self.compare(own.direction, lhs, rhs)
             }
         }
-    }
-
-    fn constant(&mut self, constant: &Rc<Constant>) -> ValueId {
-        if let Some((_, value)) = self.cache.constants.get(&Rc::as_ptr(constant)) {
-            return *value;
-        }
-        let value = match constant.is_splat() && !constant.shape.is_empty() {
-            true => mind_core::splat(&mut self.b, constant.ty().view(), &constant.elements),
-            false => mind_core::constant(&mut self.b, &constant.elements),
-        };
-        let held = (Rc::clone(constant), value);
-        self.cache.constants.insert(Rc::as_ptr(constant), held);
-        value
     }
 
     /// Extents as a value of the module.
@@ -164,61 +160,8 @@ impl Emit<'_> {
         axes.map(|axis| self.extent_of(value, axis)).collect()
     }
 
-    /// A constant.
-    pub fn tensor(&mut self, tensor: &Tensor) -> ValueId {
-        mind_core::constant(&mut self.b, tensor)
-    }
-
-    /// A number of rank 0, rounded to `dtype`.
-    pub fn number(&mut self, dtype: DType, number: f64) -> ValueId {
-        let tensor = converted(&Tensor::scalar(number), dtype);
-        self.tensor(&tensor)
-    }
-
-    pub fn dtype(&self, value: ValueId) -> DType {
-        self.g().ty(value).dtype
-    }
-
-    pub fn rank(&self, value: ValueId) -> usize {
-        self.g().ty(value).rank()
-    }
-
-    pub fn dims(&self, value: ValueId) -> Vec<Dim> {
-        self.g().ty(value).shape.to_vec()
-    }
-
-    /// A scalar function at every position.
-    pub fn apply(&mut self, function: ScalarFn, operands: &[ValueId]) -> One {
-        Ok(mind_core::apply(&mut self.b, function, operands)?)
-    }
-
-    /// A scalar function of `x` and a number in its dtype.
-    pub fn apply_number(&mut self, function: ScalarFn, x: ValueId, number: f64) -> One {
-        let number = self.number(self.dtype(x), number);
-        self.apply(function, &[x, number])
-    }
-
-    pub fn compare(&mut self, direction: Direction, lhs: ValueId, rhs: ValueId) -> One {
-        Ok(Compare::with(direction).build(self, lhs, rhs)?)
-    }
-
-    /// `x` in the dtype `to`.
-    pub fn convert(&mut self, x: ValueId, to: DType) -> One {
-        if self.dtype(x) == to {
-            return Ok(x);
-        }
-        Ok(Cast::with(to).build(self, x)?)
-    }
-
-    pub fn reshape(&mut self, x: ValueId, shape: &[Dim]) -> One {
-        if self.g().ty(x).shape == shape && !shape.contains(&Dim::Dynamic) {
-            return Ok(x);
-        }
-        Ok(Reshape::with(shape).build(self, x)?)
-    }
-
     /// `x` with these extents, each of which may be one that only a run knows.
-    pub fn reshape_to(&mut self, x: ValueId, extents: &[Extent]) -> One {
+    pub fn reshape_extents(&mut self, x: ValueId, extents: &[Extent]) -> One {
         let dims: Vec<Dim> = extents.iter().map(|own| own.dim()).collect();
         if !dims.contains(&Dim::Dynamic)
             && let Ok(value) = self.reshape(x, &dims)
@@ -239,22 +182,6 @@ impl Emit<'_> {
             is_scalar: false,
             elements: extents.to_vec(),
         })
-    }
-
-    pub fn transpose(&mut self, x: ValueId, permutation: &[usize]) -> One {
-        if permutation.iter().copied().eq(0..permutation.len()) {
-            return Ok(x);
-        }
-        let permutation: Vec<i64> = permutation.iter().map(|&axis| axis as i64).collect();
-        Ok(Transpose::with().permutation(&permutation).build(self, x)?)
-    }
-
-    pub fn concat(&mut self, inputs: &[ValueId], axis: usize) -> One {
-        match inputs {
-            [] => Err(Refusal::operands(0, "1 or more")),
-            [one] => Ok(*one),
-            _ => Ok(Concat::with(axis as i64).build(self, inputs)?),
-        }
     }
 
     /// Whether an op made `value` out of a truth value by a cast; that value.

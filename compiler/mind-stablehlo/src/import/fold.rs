@@ -5,13 +5,10 @@
 
 use std::rc::Rc;
 
-use mind_diag::Span;
+use mind_convert::evaluated;
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
-use mind_ir::builtin::Yield;
-use mind_ir::eval::{DimEnv, EvalCx, EvalError, eval_block};
-use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::Op as _;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::DTypeClass;
 
 use super::emit::{Cache, Emit};
@@ -52,38 +49,18 @@ pub(super) fn folded<'t>(
         block: Some(scratch.body()),
         is_pointwise: false,
     };
-    let mut scratch_emit = Emit {
+    let mut e = Emit {
         b: Builder::at_end(&mut scratch),
         cache: &mut cache,
     };
-    let values = importer.imported(row, op, inputs, scope, place, &mut scratch_emit);
-    let values = values.ok()??;
-    let values = values.iter().map(|value| scratch_emit.value(value).ok());
-    let values: Option<Vec<_>> = values.collect();
-    let end = InsertPoint::End(scratch.body());
-    scratch.insert(
-        end,
-        NewOp {
-            def: Yield::DEF,
-            operands: &values?,
-            attrs: &[],
-            results: 0,
-            span: Span::FILE,
-        },
-    );
-    let dims = DimEnv::default();
-    let cx = EvalCx::fold(&scratch, &dims, BYTE_LIMIT);
-    let mut leaf = |op| Err(EvalError::NotEvaluable(scratch.def(op).name));
-    let results = eval_block(&cx, scratch.body(), &[], &mut leaf).ok()?;
-    let known = results.iter().map(Constant::of);
-    let is_number = |own: &Constant| own.dtype().class() != DTypeClass::Float;
-    let known: Vec<Constant> = known.collect();
-    known.iter().all(is_number).then(|| {
-        known
-            .into_iter()
-            .map(|own| Value::Known(Rc::new(own)))
-            .collect()
-    })
+    let values = importer.imported(row, op, inputs, scope, place, &mut e);
+    let values = values.ok()?;
+    let values: Option<Vec<_>> = values.iter().map(|value| e.value(value).ok()).collect();
+    let results = evaluated(scratch, &values?, BYTE_LIMIT)?;
+    let is_number = |own: &Tensor| own.dtype().class() != DTypeClass::Float;
+    let known = |own: &Tensor| Value::Known(Rc::new(Constant::of(own)));
+    let are_numbers = results.iter().all(is_number);
+    are_numbers.then(|| results.iter().map(known).collect())
 }
 
 /// Whether a constant is a number or a short list of integers or truth values.

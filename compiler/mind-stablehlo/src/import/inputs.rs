@@ -6,20 +6,19 @@
 
 use std::rc::Rc;
 
-use mind_convert::{DimSymbols, Refusal};
+use mind_convert::{DimSymbols, Refusal, bound_constant, unknown_names};
 use mind_core::ops::input::Input;
-use mind_diag::Code;
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op as _;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{Dim, TensorType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Importer;
 use super::emit::Cache;
 use super::scope::Scope;
 use super::value::Value;
-use super::{Importer, unknown_names};
 use crate::constant::{Constant, dtype};
 use crate::text::{Argument, Attr, Function, Op, Type};
 
@@ -126,15 +125,16 @@ impl<'t> Importer<'t> {
             [] => "its arguments have no open dimension".to_owned(),
             open => format!("its open dimensions are `{}`", open.join("`, `")),
         };
-        for name in unknown_names(options.dims.keys().map(|name| &name[..]), used) {
-            let problem = format!("the module has no dimension `{name}`; {open}");
-            self.report.model(span, Refusal::new(Code(4206), problem));
+        let given = options.dims.keys().map(|name| &name[..]);
+        let is_used = |name: &str| used.contains(name);
+        for refusal in unknown_names(given, is_used, "the module has no dimension", &open) {
+            self.report.model(span, refusal);
         }
-        let own: FxHashSet<&str> = labels.iter().map(|label| &label[..]).collect();
-        for name in unknown_names(options.bound.keys().map(|name| &name[..]), &own) {
-            let inputs = labels.join("`, `");
-            let problem = format!("the module has no input `{name}`; its inputs are `{inputs}`");
-            self.report.model(span, Refusal::new(Code(4206), problem));
+        let given = options.bound.keys().map(|name| &name[..]);
+        let is_input = |name: &str| labels.iter().any(|label| label == name);
+        let known = format!("its inputs are `{}`", labels.join("`, `"));
+        for refusal in unknown_names(given, is_input, "the module has no input", &known) {
+            self.report.model(span, refusal);
         }
     }
 
@@ -275,7 +275,6 @@ fn input<'t>(
     label: &str,
     ty: &TensorType,
 ) {
-    let dims = ty.view().shape.to_vec();
     let ty = graph.intern_type(ty.view());
     let name = graph.intern(label);
     let attrs = Input::attrs(name, false, None);
@@ -283,42 +282,18 @@ fn input<'t>(
     let mut b = Builder::new(graph, end, argument.span);
     let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
     let value = graph.result(op);
-    for (axis, dim) in dims.into_iter().enumerate() {
-        if let Dim::Symbol(name) = dim {
-            cache.sources.entry(name).or_insert((value, axis));
-        }
-    }
+    cache.add_source(graph, value);
     scope.define_one(argument.name, Value::Op(value));
 }
 
 /// Returns an array as the constant of an argument, after checking its dtype and shape. The bits of `bf16` may be given
 /// as `u16`.
 fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refusal> {
-    let wanted = ty.view();
-    let mut own = array.clone();
-    if (wanted.dtype, own.dtype()) == (DType::BF16, DType::U16) {
-        let bits = mind_ir::tensor::Buffer::from_bytes(DType::BF16, own.buffer().as_bytes());
-        own = Tensor::new(own.shape().to_vec(), bits);
-    }
-    let fits = |(dim, extent): (&Dim, &usize)| match dim {
-        Dim::Fixed(wanted) => *wanted == *extent as i64,
-        Dim::Symbol(_) | Dim::Dynamic => true,
-    };
-    let is_same =
-        wanted.shape.len() == own.rank() && wanted.shape.iter().zip(own.shape()).all(fits);
-    if own.dtype() != wanted.dtype || !is_same {
-        let found = format!("{}{:?}", own.dtype(), own.shape());
-        let extents = wanted.shape.iter().map(|dim| match dim {
-            Dim::Fixed(extent) => extent.to_string(),
-            Dim::Symbol(_) | Dim::Dynamic => "?".to_owned(),
-        });
-        let extents = extents.collect::<Vec<_>>().join(", ");
-        let expected = format!("{}[{extents}]", wanted.dtype);
-        return Err(Refusal::declared(
-            "the array that is bound to it",
-            found,
-            expected,
-        ));
-    }
+    let ty = ty.view();
+    let extents: Vec<Option<i64>> = ty.shape.iter().map(|dim| dim.fixed()).collect();
+    let extent = |own: &Option<i64>| own.map_or("?".to_owned(), |own| own.to_string());
+    let shown: Vec<String> = extents.iter().map(extent).collect();
+    let declared = format!("{}[{}]", ty.dtype, shown.join(", "));
+    let own = bound_constant(array, ty.dtype, Some(&extents), declared)?;
     Ok(Constant::of(&own))
 }

@@ -13,15 +13,11 @@ pub(crate) mod region;
 pub(crate) mod scope;
 pub(crate) mod value;
 
-use mind_convert::{Imported, Refusal, Report, Site};
-use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
+use mind_convert::{EmitCore, Imported, Refusal, Report, Site, finish};
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity};
 use mind_ir::builder::Builder;
-use mind_ir::builtin::Yield;
-use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::Op as _;
 use mind_ir::types::{Dim, TypeView};
 use mind_ir::{BlockId, Graph};
-use rustc_hash::FxHashSet;
 
 use crate::constant::dtype;
 use crate::ops;
@@ -30,7 +26,7 @@ use crate::text::{Block, Module, Op, Type};
 use emit::{Cache, Emit};
 use node::Node;
 use scope::{Named, Scope, needed};
-use value::Value;
+use value::{Value, Values};
 
 /// Maximum nesting depth of calls and regions.
 const DEPTH_LIMIT: usize = 64;
@@ -64,14 +60,6 @@ pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Impor
     let mut graph = Graph::new();
     importer.main(&mut graph);
     importer.report.imported(graph)
-}
-
-/// The outcome of importing an operation.
-enum Made {
-    /// Its results.
-    Values(Vec<Value>),
-    /// Skipped, because an operand was refused.
-    Skipped,
 }
 
 /// The insertion point of an import.
@@ -133,17 +121,7 @@ impl<'t> Importer<'t> {
                 return self.report.model(main.span, refused);
             }
         }
-        let end = InsertPoint::End(graph.body());
-        graph.insert(
-            end,
-            NewOp {
-                def: Yield::DEF,
-                operands: &values,
-                attrs: &[],
-                results: 0,
-                span: Span::FILE,
-            },
-        );
+        finish(graph, &values);
         for (at, result) in main.results.iter().enumerate() {
             let interface = &mut graph.interface;
             let name = result.name.as_deref().filter(|name| !name.is_empty());
@@ -182,8 +160,7 @@ impl<'t> Importer<'t> {
             };
             self.left = left;
             match self.operation(op, scope, place, e) {
-                Ok(Made::Values(values)) => scope.define(&op.results, values),
-                Ok(Made::Skipped) => scope.refuse(&op.results),
+                Ok(values) => scope.define(&op.results, values),
                 Err(refused) => {
                     scope.refuse(&op.results);
                     self.report.op(refused, site(op, scope, e.g()));
@@ -223,13 +200,13 @@ impl<'t> Importer<'t> {
         scope: &Scope<'t>,
         place: Place,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refusal> {
+    ) -> Values {
         let mut inputs = Vec::with_capacity(op.operands.len());
-        let mut is_skipped = false;
+        let mut following = None;
         for operand in &op.operands {
             match scope.get(operand) {
                 Named::Value(value) => inputs.push(value),
-                Named::Refused => is_skipped = true,
+                Named::Refused => following = Some(Refusal::following(operand.name)),
                 Named::Nothing => {
                     return Err(Refusal::undefined(&format!("%{}", operand.name)));
                 }
@@ -248,21 +225,20 @@ impl<'t> Importer<'t> {
             )
             .help("move the op out of the region"));
         }
-        if is_skipped {
-            return Ok(Made::Skipped);
+        if let Some(refusal) = following {
+            return Err(refusal);
         }
         if let Some(values) = fold::folded(self, row, op, &inputs, scope) {
-            return Ok(Made::Values(values));
+            return Ok(values);
         }
         let mut e = e.at(place.block, op.span);
         if let Some(value) = arithmetic::computed(op.name, &inputs, &mut e)? {
-            return Ok(Made::Values(vec![value]));
+            return Ok(vec![value]);
         }
-        let values = self.imported(row, op, &inputs, scope, place, &mut e)?;
-        Ok(values.map_or(Made::Skipped, Made::Values))
+        self.imported(row, op, &inputs, scope, place, &mut e)
     }
 
-    /// Imports an operation; returns `None` if something in its regions or callees was refused.
+    /// Emits an operation by its row.
     fn imported(
         &mut self,
         row: &ops::Row,
@@ -271,11 +247,9 @@ impl<'t> Importer<'t> {
         scope: &Scope<'t>,
         place: Place,
         e: &mut Emit<'_>,
-    ) -> Result<Option<Vec<Value>>, Refusal> {
+    ) -> Values {
         let mut n = Node::new(op, inputs, scope, place, self, e);
-        let Some(values) = row.import(&mut n)? else {
-            return Ok(None);
-        };
+        let values = row.import(&mut n)?;
         if let Some(name) = n.unknown_attribute() {
             return Err(Refusal::unknown(name));
         }
@@ -293,7 +267,7 @@ impl<'t> Importer<'t> {
                 check_type(e, value, ty)?;
             }
         }
-        Ok(Some(values))
+        Ok(values)
     }
 
     /// Runs `import` one nesting level deeper.
@@ -353,14 +327,4 @@ fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refusal>
     let made = e.g().type_text(*value);
     let declared = format!("tensor<{extents}{element}>");
     Err(Refusal::declared("its result", made, declared))
-}
-
-/// Returns the given names that the text does not have, sorted.
-pub(crate) fn unknown_names<'n>(
-    given: impl Iterator<Item = &'n str>,
-    known: &FxHashSet<&str>,
-) -> Vec<&'n str> {
-    let mut unknown: Vec<&str> = given.filter(|name| !known.contains(name)).collect();
-    unknown.sort_unstable();
-    unknown
 }

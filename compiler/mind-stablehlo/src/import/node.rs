@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
@@ -159,7 +159,7 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
                 }
                 (0..count)
                     .map(|own| {
-                        let part = crate::ops::part(&mut self.e, value, 0, own, own + 1)?;
+                        let part = self.e.part(value, 0, own, own + 1)?;
                         Ok(Extent::Computed(part))
                     })
                     .collect()

@@ -1,28 +1,73 @@
 //! Calls, and ops with closed regions. What regions read from outside becomes operands.
 
-use mind_convert::Refusal;
+use mind_convert::{Bodies, Refusal, RegionOp};
 use mind_core::region::Carried;
 use mind_ir::ValueId;
-use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::ValueDef;
-use mind_ir::opdef::OpDef;
-use mind_ir::types::Dim;
-use mind_ir::verify::VerifyError;
 
-use super::emit::{Cache, Emit};
+use super::emit::{Cache, Emit, Many};
 use super::node::Node;
 use super::scope::{Captures, Scope};
-use super::value::Value;
+use super::value::{Value, Values};
 use super::{Importer, Place};
 use crate::text::Block;
 
-/// What is imported, or `None` if something inside was refused, which is reported by itself.
-pub(crate) type Inner<T> = Result<Option<T>, Refusal>;
+/// Emits the body of a region, given all of its arguments, and returns the values that it yields.
+pub(crate) type Body<'b, 't> = Box<dyn FnMut(&mut Region<'_, 't>, &[ValueId]) -> Many + 'b>;
 
-/// What a region yields, given all of its arguments.
-pub(crate) type Body<'b, 't> =
-    Box<dyn FnMut(&mut Importer<'t>, &mut Emit<'_>, Place, &[ValueId]) -> Inner<Vec<ValueId>> + 'b>;
+/// A region that is imported.
+pub(crate) struct Region<'i, 't> {
+    pub importer: &'i mut Importer<'t>,
+    pub e: Emit<'i>,
+    pub place: Place,
+}
+
+impl<'t> Region<'_, 't> {
+    /// Imports a block and returns the values that it yields. Its arguments are the first ones of the region, the captures
+    /// the last ones.
+    ///
+    /// # Errors
+    ///
+    /// An operation of it that is refused, which is reported by itself.
+    pub fn block(
+        &mut self,
+        block: &'t Block<'t>,
+        captures: &Captures<'t>,
+        arguments: &[ValueId],
+    ) -> Many {
+        let all: Vec<usize> = (0..block.arguments.len()).collect();
+        let values = self.block_without(block, &all, captures, arguments)?;
+        values.iter().map(|value| self.e.value(value)).collect()
+    }
+
+    /// Imports a block of which the region has only the arguments `kept`, and returns its results. The other arguments are
+    /// among the captures.
+    ///
+    /// # Errors
+    ///
+    /// As [`block`](Region::block).
+    pub fn block_without(
+        &mut self,
+        block: &'t Block<'t>,
+        kept: &[usize],
+        captures: &Captures<'t>,
+        arguments: &[ValueId],
+    ) -> Values {
+        let (own, captured) = arguments.split_at(kept.len().min(arguments.len()));
+        let mut scope = captures.scope(captured);
+        for (&at, &value) in kept.iter().zip(own) {
+            if let Some(argument) = block.arguments.get(at) {
+                scope.define_one(argument.name, Value::Op(value));
+            }
+        }
+        let (place, e) = (self.place, &mut self.e);
+        let found = self
+            .importer
+            .deeper(|own| own.block(block, &mut scope, place, e))?;
+        found.ok_or_else(Refusal::inside)
+    }
+}
 
 impl<'t> Node<'_, 't, '_> {
     /// The body of a function in the place of the operation.
@@ -30,7 +75,7 @@ impl<'t> Node<'_, 't, '_> {
     /// # Errors
     ///
     /// A function that the text does not have, another number of arguments.
-    pub fn called(&mut self, name: &str) -> Inner<Vec<Value>> {
+    pub fn called(&mut self, name: &str) -> Values {
         let Some(function) = self.importer.module.functions.get(name) else {
             return Err(Refusal::undefined(&format!("@{name}")));
         };
@@ -49,20 +94,26 @@ impl<'t> Node<'_, 't, '_> {
         values: &[Value],
         mut scope: Scope<'t>,
         place: Place,
-    ) -> Inner<Vec<Value>> {
+    ) -> Values {
         define_arguments(&mut scope, block, values)?;
         let e = &mut self.e;
-        self.importer
-            .deeper(|own| own.block(block, &mut scope, place, e))
+        let found = self
+            .importer
+            .deeper(|own| own.block(block, &mut scope, place, e))?;
+        found.ok_or_else(Refusal::inside)
     }
 
-    /// The captures of regions; `None` if one reads what was refused.
-    pub fn captures(&self, blocks: &[&'t Block<'t>]) -> Option<Captures<'t>> {
+    /// The captures of regions.
+    ///
+    /// # Errors
+    ///
+    /// A value that a refused operation would have made.
+    pub fn captures(&self, blocks: &[&'t Block<'t>]) -> Result<Captures<'t>, Refusal> {
         Captures::of(blocks, self.scope)
     }
 }
 
-/// An op with closed regions, one for each of `bodies`, which get its operands as arguments.
+/// Emits an op with closed regions, one for each of `bodies`, and returns its results.
 ///
 /// # Errors
 ///
@@ -70,24 +121,14 @@ impl<'t> Node<'_, 't, '_> {
 pub(crate) fn closed<'t>(
     importer: &mut Importer<'t>,
     e: &mut Emit<'_>,
-    (def, attrs): (&'static OpDef, &[Attr<'_>]),
-    operands: &[ValueId],
-    results: usize,
+    op: RegionOp<'_>,
     bodies: &mut [Body<'_, 't>],
-) -> Inner<Vec<ValueId>> {
-    let mut carried = Carried::new(0, 0);
-    once(
-        importer,
-        e,
-        (def, attrs),
-        operands,
-        results,
-        (bodies, &mut carried),
-    )
+) -> Many {
+    looped(importer, e, op, bodies, Carried::new(0, 0))
 }
 
-/// As [`closed`], for a loop whose first operands are carried. Where a step changes the extents of one, the loop is imported again
-/// with open ones. The cost is bounded, because the operations of a module are.
+/// Emits a loop, as [`closed`] does. Its first operands are carried. If a step changes the extents of one, the loop is
+/// emitted once more; the cost is bounded, because the operations of a module are.
 ///
 /// # Errors
 ///
@@ -95,50 +136,24 @@ pub(crate) fn closed<'t>(
 pub(crate) fn looped<'t>(
     importer: &mut Importer<'t>,
     e: &mut Emit<'_>,
-    op: (&'static OpDef, &[Attr<'_>]),
-    operands: &[ValueId],
+    op: RegionOp<'_>,
     bodies: &mut [Body<'_, 't>],
-    mut carried: Carried,
-) -> Inner<Vec<ValueId>> {
-    loop {
-        carried.changes = false;
-        let results = carried.count();
-        let made = once(
-            importer,
-            e,
-            op,
-            operands,
-            results,
-            (&mut *bodies, &mut carried),
-        );
-        if !carried.changes {
-            return made;
-        }
-        let first = made.ok().flatten().and_then(|own| own.first().copied());
-        if let Some(op) = first.and_then(|own| e.g().defining_op(own)) {
-            e.b.graph.erase(op);
-        }
-    }
+    carried: Carried,
+) -> Many {
+    op.create_loop(&mut e.b, carried, &mut Regions { importer, bodies })
 }
 
-fn once<'t>(
-    importer: &mut Importer<'t>,
-    e: &mut Emit<'_>,
-    (def, attrs): (&'static OpDef, &[Attr<'_>]),
-    operands: &[ValueId],
-    results: usize,
-    (bodies, carried): (&mut [Body<'_, 't>], &mut Carried),
-) -> Inner<Vec<ValueId>> {
-    let mut ended = Ok(());
-    let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
-        carried.open(b.graph, region, arguments);
+/// The regions of an op, which are imported from blocks.
+struct Regions<'r, 'b, 't> {
+    importer: &'r mut Importer<'t>,
+    bodies: &'r mut [Body<'b, 't>],
+}
+
+impl Bodies for Regions<'_, '_, '_> {
+    fn emit(&mut self, region: usize, b: &mut Builder<'_>, arguments: &[ValueId]) -> Many {
         let mut cache = Cache::default();
         for &argument in arguments {
-            for (axis, &dim) in b.graph.ty(argument).shape.iter().enumerate() {
-                if let Dim::Symbol(name) = dim {
-                    cache.sources.entry(name).or_insert((argument, axis));
-                }
-            }
+            cache.add_source(b.graph, argument);
         }
         let block = match arguments.first().map(|&first| b.graph.value_def(first)) {
             Some(ValueDef::Argument(block, _)) => Some(block),
@@ -148,75 +163,17 @@ fn once<'t>(
             block,
             is_pointwise: false,
         };
-        let mut e = Emit {
+        let e = Emit {
             b: b.reborrow(),
             cache: &mut cache,
         };
-        let stopped = || {
-            Box::new(VerifyError::Structure {
-                problem: String::new(),
-            })
+        let mut inside = Region {
+            importer: self.importer,
+            e,
+            place,
         };
-        match bodies[region](importer, &mut e, place, arguments) {
-            Ok(Some(values)) => {
-                carried.widen(e.g(), region, arguments, &values);
-                Ok(values)
-            }
-            Ok(None) => {
-                ended = Err(None);
-                Err(stopped())
-            }
-            Err(refused) => {
-                ended = Err(Some(refused));
-                Err(stopped())
-            }
-        }
-    };
-    let op = e.b.create_with_bodies(def, operands, attrs, results, fill);
-    match (op, ended) {
-        (_, Err(None)) => Ok(None),
-        (_, Err(Some(refused))) => Err(refused),
-        (Ok(op), Ok(())) => Ok(Some(e.g().results(op).into_iter().collect())),
-        (Err(error), Ok(())) => Err(error.into()),
+        self.bodies[region](&mut inside, arguments)
     }
-}
-
-/// A block of the text as what a region yields; its first arguments are those of the block, the others stand for the
-/// captures.
-pub(crate) fn body_of<'t>(
-    block: &'t Block<'t>,
-    captures: &Captures<'t>,
-    importer: &mut Importer<'t>,
-    e: &mut Emit<'_>,
-    place: Place,
-    arguments: &[ValueId],
-) -> Inner<Vec<ValueId>> {
-    let kept: Vec<usize> = (0..block.arguments.len()).collect();
-    let values = body_of_some(block, (&kept, captures), importer, e, place, arguments)?;
-    let Some(values) = values else {
-        return Ok(None);
-    };
-    let values = values.iter().map(|value| e.value(value));
-    values.collect::<Result<_, _>>().map(Some)
-}
-
-/// The same, for a region that gets only those arguments of the block that are `kept`; the captures have the others.
-pub(crate) fn body_of_some<'t>(
-    block: &'t Block<'t>,
-    (kept, captures): (&[usize], &Captures<'t>),
-    importer: &mut Importer<'t>,
-    e: &mut Emit<'_>,
-    place: Place,
-    arguments: &[ValueId],
-) -> Inner<Vec<Value>> {
-    let (own, captured) = arguments.split_at(kept.len().min(arguments.len()));
-    let mut scope = captures.scope(captured);
-    for (&at, &value) in kept.iter().zip(own) {
-        if let Some(argument) = block.arguments.get(at) {
-            scope.define_one(argument.name, Value::Op(value));
-        }
-    }
-    importer.deeper(|importer| importer.block(block, &mut scope, place, e))
 }
 
 /// Gives the arguments of a block their values.

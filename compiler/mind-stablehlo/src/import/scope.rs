@@ -1,5 +1,6 @@
 //! The names of a block, and which of its operations count.
 
+use mind_convert::Refusal;
 use mind_ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -67,8 +68,12 @@ pub(crate) struct Captures<'t> {
 }
 
 impl<'t> Captures<'t> {
-    /// The captures of blocks; `None` if one reads what was refused.
-    pub fn of(blocks: &[&'t Block<'t>], scope: &Scope<'t>) -> Option<Captures<'t>> {
+    /// The captures of blocks.
+    ///
+    /// # Errors
+    ///
+    /// A value that a refused operation would have made.
+    pub fn of(blocks: &[&'t Block<'t>], scope: &Scope<'t>) -> Result<Captures<'t>, Refusal> {
         let mut names = Vec::new();
         let mut seen = FxHashSet::default();
         for block in blocks {
@@ -82,12 +87,12 @@ impl<'t> Captures<'t> {
         for name in names {
             match scope.values.get(name) {
                 Some(Some(values)) => named.push((name, values.clone())),
-                Some(None) => return None,
+                Some(None) => return Err(Refusal::following(name)),
                 // What reads it reports it.
                 None => {}
             }
         }
-        Some(Captures { named })
+        Ok(Captures { named })
     }
 
     /// Captures a value under another name, too.

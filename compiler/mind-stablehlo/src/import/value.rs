@@ -2,12 +2,16 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::Direction;
 use mind_ir::graph::Graph;
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Sym, ValueId};
 
 use crate::constant::Constant;
+
+/// The results of an operation.
+pub(crate) type Values = Result<Vec<Value>, Refusal>;
 
 /// The value of a name.
 #[derive(Clone, Debug)]

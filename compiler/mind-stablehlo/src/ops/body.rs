@@ -3,13 +3,12 @@
 //! A region is printed as the expressions that it returns, with operands of commutative ops in a canonical order. The
 //! few expressions that core has ops for are recognised by that text.
 
-use mind_convert::Refusal;
+use mind_convert::{Refusal, converted};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::DType;
 use rustc_hash::FxHashMap;
 
-use crate::constant::converted;
 use crate::import::node::Node;
 use crate::import::value::Value;
 use crate::text::{Attr, Block, Op, Use};

@@ -1,6 +1,6 @@
 //! Contractions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_ir::types::DType;

@@ -1,21 +1,21 @@
 //! Conditionals, loops and calls.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::compare::Direction;
 use mind_core::ops::control::{If, While};
 use mind_core::region::Carried;
-use mind_diag::Code;
+use mind_diag::{Code, Span};
 use mind_ir::ValueId;
 use mind_ir::opdef::Op as _;
 use mind_ir::types::DType;
 
 use super::Row;
-use crate::import::emit::Emit;
+use crate::import::emit::{Emit, Many};
 use crate::import::inputs::is_assertion;
 use crate::import::node::Node;
-use crate::import::region::{Body, Inner, body_of, body_of_some, closed, looped};
+use crate::import::region::{Body, closed, looped};
 use crate::import::scope::{Captures, Scope};
-use crate::import::value::{Compared, Extent, Value};
+use crate::import::value::{Compared, Extent, Value, Values};
 use crate::import::{Importer, Place};
 use crate::text::{Attr, Block};
 
@@ -28,17 +28,13 @@ pub(super) const ROWS: &[Row] = &[
     Row::values("sdy.sharding_constraint", |n| {
         n.ignore(&["sharding"]);
         n.count(1)?;
-        Ok(Some(n.inputs.to_vec()))
+        Ok(n.inputs.to_vec())
     }),
-    Row::values("stablehlo.optimization_barrier", |n| {
-        Ok(Some(n.inputs.to_vec()))
-    }),
+    Row::values("stablehlo.optimization_barrier", |n| Ok(n.inputs.to_vec())),
     Row::values("stablehlo.map", |n| {
         n.ignore(&["dimensions"]);
         let block = n.region(0)?;
-        let Some(captures) = n.captures(&[block]) else {
-            return Ok(None);
-        };
+        let captures = n.captures(&[block])?;
         let captured: Vec<ValueId> = n.values(captures.operands())?;
         let scope = captures.scope(&captured);
         let place = Place {
@@ -67,10 +63,8 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 impl Node<'_, '_, '_> {
-    fn values<'v>(
-        &mut self,
-        all: impl Iterator<Item = &'v Value>,
-    ) -> Result<Vec<ValueId>, Refusal> {
+    /// The values of the module that `all` are.
+    pub(super) fn values<'v>(&mut self, all: impl Iterator<Item = &'v Value>) -> Many {
         all.map(|value| self.e.value(value)).collect()
     }
 }
@@ -79,7 +73,7 @@ fn of_module(values: Vec<ValueId>) -> Vec<Value> {
     values.into_iter().map(Value::Op).collect()
 }
 
-fn call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn call(n: &mut Node<'_, '_, '_>) -> Values {
     let Some(Attr::Symbol(name)) = n.attr(&["callee"]) else {
         return Err(Refusal::missing("callee"));
     };
@@ -87,7 +81,7 @@ fn call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
 }
 
 /// Imports a composite as the core function of its name, or through its decomposition.
-fn composite(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn composite(n: &mut Node<'_, '_, '_>) -> Values {
     n.ignore(&["composite_attributes", "decomposition", "version"]);
     let row = n.text(&["name"]).and_then(super::find);
     if let Some(row) = row.filter(|row| row.is_pointwise()) {
@@ -100,7 +94,7 @@ fn composite(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
 }
 
 /// Imports custom calls: assertions about shapes are checked here, and identities return their operand.
-fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn custom_call(n: &mut Node<'_, '_, '_>) -> Values {
     n.ignore(&[
         "api_version",
         "backend_config",
@@ -113,7 +107,7 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     if is_assertion(n.op) {
         n.ignore(&["callee", "call_target_name"]);
         assertion(n)?;
-        return Ok(Some(Vec::new()));
+        return Ok(Vec::new());
     }
     // Unknown calls were refused earlier, before their operands were read.
     let name = n.text(&["callee", "call_target_name"]).unwrap_or("");
@@ -121,12 +115,12 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         Some(Known::Row(row)) => row.import(n),
         Some(Known::TopK) => {
             let k = n.fields(&["mhlo.attributes"])?.int("k")?;
-            Ok(Some(of_module(super::sort::top_k(n, k)?)))
+            Ok(of_module(super::sort::top_k(n, k)?))
         }
-        Some(Known::Lapack(import)) => Ok(Some(of_module(import(n)?))),
+        Some(Known::Lapack(import)) => Ok(of_module(import(n)?)),
         Some(Known::Identity) | None => {
             n.count(1)?;
-            Ok(Some(n.inputs.to_vec()))
+            Ok(n.inputs.to_vec())
         }
     }
 }
@@ -202,10 +196,8 @@ fn is_at_least_one(own: &Compared) -> bool {
 }
 
 /// Inlines a branch without arguments.
-fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Inner<Vec<Value>> {
-    let Some(captures) = n.captures(&[block]) else {
-        return Ok(None);
-    };
+fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Values {
+    let captures = n.captures(&[block])?;
     let captured = n.values(captures.operands())?;
     let scope: Scope<'t> = captures.scope(&captured);
     let place = n.place;
@@ -213,36 +205,27 @@ fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Inner<Vec<Val
 }
 
 /// Imports a conditional with two branches, the first for a true predicate.
-fn choice<'t>(
-    n: &mut Node<'_, 't, '_>,
-    pred: ValueId,
-    branches: &[&'t Block<'t>; 2],
-) -> Inner<Vec<Value>> {
-    let Some(captures) = n.captures(branches) else {
-        return Ok(None);
-    };
+fn choice<'t>(n: &mut Node<'_, 't, '_>, pred: ValueId, branches: &[&'t Block<'t>; 2]) -> Values {
+    let captures = n.captures(branches)?;
     let operands = [vec![pred], n.values(captures.operands())?].concat();
     let count = n.op.types.len();
     let mut bodies = branches.map(|block| body(block, &captures));
-    let made = closed(
-        n.importer,
-        &mut n.e,
-        (If::DEF, &[]),
-        &operands,
-        count,
-        &mut bodies,
-    )?;
-    Ok(made.map(of_module))
+    let op = RegionOp {
+        def: If::DEF,
+        attrs: &[],
+        operands: &operands,
+        results: count,
+    };
+    let made = closed(n.importer, &mut n.e, op, &mut bodies)?;
+    Ok(of_module(made))
 }
 
 fn body<'b, 't: 'b>(block: &'t Block<'t>, captures: &'b Captures<'t>) -> Body<'b, 't> {
-    Box::new(move |importer, e, place, arguments| {
-        body_of(block, captures, importer, e, place, arguments)
-    })
+    Box::new(move |region, arguments| region.block(block, captures, arguments))
 }
 
 /// Imports `case`: the branch selected by an index, or the last one if the index is out of range.
-fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn case(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let branches: Vec<&Block<'_>> = n.op.regions.iter().collect();
     let Some((last, others)) = branches.split_last() else {
@@ -260,9 +243,7 @@ fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     if let ([first], Some(pred)) = (others, n.e.cast_truth(index)) {
         return choice(n, pred, &[last, first]);
     }
-    let Some(captures) = n.captures(&branches) else {
-        return Ok(None);
-    };
+    let captures = n.captures(&branches)?;
     let captured = n.values(captures.operands())?;
     let count = n.op.types.len();
     let values = [&[index][..], &captured].concat();
@@ -272,7 +253,7 @@ fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         count,
     };
     let made = chosen.from(0, n.importer, &mut n.e, &values)?;
-    Ok(made.map(of_module))
+    Ok(of_module(made))
 }
 
 /// Branches selected by an index.
@@ -292,51 +273,33 @@ impl<'t> Chosen<'_, 't> {
         importer: &mut Importer<'t>,
         e: &mut Emit<'_>,
         values: &[ValueId],
-    ) -> Inner<Vec<ValueId>> {
+    ) -> Many {
         let number = e.number(e.dtype(values[0]), at as f64);
         let pred = e.compare(Direction::Eq, values[0], number)?;
         let operands = [&[pred], values].concat();
-        let first: Body<'_, 't> = Box::new(move |importer, e, place, arguments| {
-            let captured = &arguments[1..];
-            body_of(
-                self.branches[at],
-                self.captures,
-                importer,
-                e,
-                place,
-                captured,
-            )
+        let first: Body<'_, 't> = Box::new(move |region, arguments| {
+            region.block(self.branches[at], self.captures, &arguments[1..])
         });
-        let second: Body<'_, 't> = Box::new(move |importer, e, place, arguments| {
+        let second: Body<'_, 't> = Box::new(move |region, arguments| {
             if at + 2 < self.branches.len() {
-                let mut e = e.at(place.block, mind_diag::Span::FILE);
-                let chosen = importer.deeper(|own| self.from(at + 1, own, &mut e, arguments))?;
-                return chosen;
+                let mut e = region.e.at(region.place.block, Span::FILE);
+                let importer = &mut region.importer;
+                return importer.deeper(|own| self.from(at + 1, own, &mut e, arguments))?;
             }
-            let captured = &arguments[1..];
-            body_of(
-                self.branches[at + 1],
-                self.captures,
-                importer,
-                e,
-                place,
-                captured,
-            )
+            region.block(self.branches[at + 1], self.captures, &arguments[1..])
         });
-        let mut bodies = [first, second];
-        closed(
-            importer,
-            e,
-            (If::DEF, &[]),
-            &operands,
-            self.count,
-            &mut bodies,
-        )
+        let op = RegionOp {
+            def: If::DEF,
+            attrs: &[],
+            operands: &operands,
+            results: self.count,
+        };
+        closed(importer, e, op, &mut [first, second])
     }
 }
 
 /// Imports `while`. Loop-invariant variables are captured instead of carried.
-fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn repeat(n: &mut Node<'_, '_, '_>) -> Values {
     let regions = [n.region(0)?, n.region(1)?];
     let count = n.inputs.len();
     let last = regions[1].ops.last().filter(|op| op.is_return());
@@ -364,9 +327,7 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
             "a loop that changes nothing does not end: check the body",
         ));
     }
-    let Some(mut captures) = n.captures(&regions) else {
-        return Ok(None);
-    };
+    let mut captures = n.captures(&regions)?;
     for at in (0..count).filter(|at| !kept.contains(at)) {
         let names = regions.map(|own| own.arguments[at].name);
         captures.add(names[0], n.inputs[at].clone());
@@ -383,27 +344,24 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let (kept, captures) = (&kept, &captures);
     let mut bodies = regions.map(|block| -> Body<'_, '_> {
         let is_body = std::ptr::eq(block, regions[1]);
-        Box::new(move |importer, e, place, arguments| {
-            let own = (&kept[..], captures);
-            let values = body_of_some(block, own, importer, e, place, arguments)?;
-            let Some(values) = values else {
-                return Ok(None);
-            };
+        Box::new(move |region, arguments| {
+            let values = region.block_without(block, kept, captures, arguments)?;
             let own = values.iter().enumerate();
             let own = own.filter(|(at, _)| !is_body || kept.contains(at));
-            let own = own.map(|(_, value)| e.value(value));
-            own.collect::<Result<_, _>>().map(Some)
+            own.map(|(_, value)| region.e.value(value)).collect()
         })
     });
-    let def = (While::DEF, &attrs[..]);
-    let carried = Carried::new(kept.len(), 1);
-    let made = looped(n.importer, &mut n.e, def, &operands, &mut bodies, carried)?;
-    let Some(made) = made else {
-        return Ok(None);
+    let op = RegionOp {
+        def: While::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: kept.len(),
     };
+    let carried = Carried::new(kept.len(), 1);
+    let made = looped(n.importer, &mut n.e, op, &mut bodies, carried)?;
     let mut results = n.inputs.to_vec();
     for (&at, value) in kept.iter().zip(made) {
         results[at] = Value::Op(value);
     }
-    Ok(Some(results))
+    Ok(results)
 }

@@ -1,6 +1,6 @@
 //! Convolutions, in the closest layout of core.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::Reverse;
@@ -189,8 +189,8 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
             result.channels_last(),
         ),
     };
-    let mut x = n.e.transpose(x, &input)?;
-    let mut w = n.e.transpose(w, &filter)?;
+    let mut x = n.e.permute(x, &input)?;
+    let mut w = n.e.permute(w, &filter)?;
     // The first spatial dimension of images and of filters.
     let (of_image, of_filter) = match layout {
         Layout::Nchw => (2, 2),
@@ -233,7 +233,7 @@ fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     for (at, &place) in result.iter().enumerate() {
         back[place] = at;
     }
-    n.e.transpose(own, &back)
+    n.e.permute(own, &back)
 }
 
 /// Applies the input dilation and the negative padding of `window`, and sets the negative padding to 0.
@@ -285,7 +285,7 @@ fn backwards(
     // Filters of a transposed convolution have the channels of the input last.
     let mut order: Vec<usize> = (0..spatial).collect();
     order.extend([spatial + 1, spatial]);
-    let turned = n.e.transpose(turned, &order)?;
+    let turned = n.e.permute(turned, &order)?;
     let pads = [low, high].concat();
     let own = ConvTranspose::with()
         .layout(Layout::Nhwc)

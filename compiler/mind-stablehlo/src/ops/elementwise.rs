@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::Direction;
 use mind_core::ops::convert::Bitcast;
 use mind_ir::ValueId;
@@ -13,8 +13,7 @@ use super::Row;
 use crate::constant::Constant;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::Inner;
-use crate::import::value::{Compared, Value};
+use crate::import::value::{Compared, Value, Values};
 
 pub(super) const ROWS: &[Row] = &[
     Row::scalar("stablehlo.and", ScalarFn::And),
@@ -145,12 +144,12 @@ pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refusal> {
     })
 }
 
-fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn compare(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(2)?;
     let direction = direction(n.word(0, &["comparison_direction"]))?;
     let order = n.word(1, &["compare_type"]).unwrap_or("");
     if let Some(own) = compared(direction, n.given(0)?, n.given(1)?) {
-        return Ok(Some(vec![own]));
+        return Ok(vec![own]);
     }
     let [mut lhs, mut rhs] = [n.input(0)?, n.input(1)?];
     let is_float = n.e.dtype(lhs).class() == DTypeClass::Float;
@@ -165,7 +164,7 @@ fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
             return Err(Refusal::word("compare_type", other, &words));
         }
     }
-    Ok(Some(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)]))
+    Ok(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)])
 }
 
 /// Returns a comparison of extents. For scalars it is folded if both sides are the same extent, or for `>=` with a
@@ -214,7 +213,7 @@ pub(super) fn total_order(e: &mut Emit<'_>, x: ValueId) -> One {
     let bits = Bitcast::with(of).build(e, x)?;
     let largest = ((1u128 << (8 * of.size() - 1)) - 1) as i64;
     let mask = mind_ir::tensor::Tensor::scalar(largest);
-    let mask = crate::constant::converted(&mask, of);
+    let mask = mind_convert::converted(&mask, of);
     let mask = e.tensor(&mask);
     let zero = e.number(of, 0.0);
     let is_negative = e.compare(Direction::Lt, bits, zero)?;

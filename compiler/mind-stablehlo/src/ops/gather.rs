@@ -4,7 +4,7 @@
 //! slices have several elements along indexed dimensions, an index is made for each. The result is an index tuple for
 //! each slice, as `GatherNd` takes them.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::GatherNd;
 use mind_core::ops::index::{Gather, Slice};
@@ -70,7 +70,7 @@ pub(super) fn tuples(
     } else {
         let others = (0..rank).filter(|&own| own != numbers.vector);
         let order: Vec<usize> = others.chain([numbers.vector]).collect();
-        indices = e.transpose(indices, &order)?;
+        indices = e.permute(indices, &order)?;
     }
     let rank = e.rank(indices);
     let of = e.dtype(indices);
@@ -175,13 +175,13 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     let outer = e.rank(indexed.indices) - 1;
     let order = result_order(outer, &numbers.window)?;
     if let Some(own) = along_one_axis(e, x, &indexed, &sizes, &kept, outer)? {
-        return e.transpose(own, &order);
+        return e.permute(own, &order);
     }
     // Permutes slice dimensions from indexed ones first to their order in the tensor.
     let is_indexed = |axis: &usize| indexed.axes.contains(axis);
     let others: Vec<usize> = (0..rank).filter(|axis| !is_indexed(axis)).collect();
     let front = [&indexed.axes[..], &others[..]].concat();
-    let moved = e.transpose(x, &front)?;
+    let moved = e.permute(x, &front)?;
     let is_single = |axis: &usize| sizes[*axis] == Extent::Known(1);
     let own = if indexed.axes.iter().all(is_single) {
         let own = GatherNd::with().bounds(Bounds::Clamp);
@@ -189,7 +189,7 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
         let mut extents = e.extents_of(own, 0..outer)?;
         extents.extend(vec![Extent::Known(1); indexed.axes.len()]);
         extents.extend(e.extents_of(own, outer..e.rank(own))?);
-        e.reshape_to(own, &extents)?
+        e.reshape_extents(own, &extents)?
     } else {
         let extents: Vec<Extent> = indexed.axes.iter().map(|axis| sizes[*axis]).collect();
         let places = window_places(e, moved, indexed.indices, &extents)?;
@@ -207,9 +207,9 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
             extents.push(e.extent_of(own, at)?);
         }
     }
-    let own = e.transpose(own, &permutation)?;
-    let own = e.reshape_to(own, &extents)?;
-    e.transpose(own, &order)
+    let own = e.permute(own, &permutation)?;
+    let own = e.reshape_extents(own, &extents)?;
+    e.permute(own, &order)
 }
 
 /// Returns the tensor, sliced from 0 along dimensions without an index of which slices take only a part.
@@ -275,7 +275,7 @@ fn along_one_axis(
         return Ok(None);
     }
     let extents = e.extents_of(indexed.indices, 0..outer)?;
-    let indices = e.reshape_to(indexed.indices, &extents)?;
+    let indices = e.reshape_extents(indexed.indices, &extents)?;
     let gather = Gather::with().axis(axis as i64).bounds(Bounds::Clamp);
     let own = gather.build(e, x, indices)?;
     let rank = e.rank(own);
@@ -283,7 +283,7 @@ fn along_one_axis(
         .chain(0..axis)
         .chain(axis + outer..rank);
     let order: Vec<usize> = order.collect();
-    Ok(Some(e.transpose(own, &order)?))
+    Ok(Some(e.permute(own, &order)?))
 }
 
 /// Returns index tuples for each element of slices with these extents. Starts are clamped so that slices are in bounds.

@@ -1,6 +1,6 @@
 //! Slices and slice updates.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::index::{Gather, Slice};
@@ -12,8 +12,7 @@ use super::Row;
 use super::shape::iota;
 use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, list};
-use crate::import::region::Inner;
-use crate::import::value::{Extent, Extents, Value};
+use crate::import::value::{Extent, Extents, Value, Values};
 use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[
@@ -89,7 +88,7 @@ fn ranges(n: &Node<'_, '_, '_>) -> Result<[Vec<i64>; 3], Refusal> {
     Ok(lists)
 }
 
-fn slice(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn slice(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let [starts, ends, steps] = ranges(n)?;
     if let Value::Extents(own) = n.given(0)? {
@@ -107,14 +106,14 @@ fn slice(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
             let expected = format!("a range of the {} elements", own.elements.len());
             Refusal::value("ranges", format_args!("{start}:{end}"), expected)
         })?;
-        return Ok(Some(vec![Value::Extents(std::rc::Rc::new(Extents {
+        return Ok(vec![Value::Extents(std::rc::Rc::new(Extents {
             elements: part.to_vec(),
             ..Extents::clone(own)
-        }))]));
+        }))]);
     }
     let x = n.input(0)?;
     let own = Slice::with(&starts, &ends, &steps).build(&mut n.e, x)?;
-    Ok(Some(vec![Value::Op(own)]))
+    Ok(vec![Value::Op(own)])
 }
 
 /// Imports a slice with dynamic starts and limits, as gathers where these are data-dependent.
@@ -144,7 +143,7 @@ fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
         let known = [start, limit, step].map(|own| own.dim().fixed());
         x = match (known, own) {
             ([Some(start), Some(limit), Some(1)], Extent::Known(_)) if rank == 1 => {
-                super::part(&mut n.e, x, axis, start, limit)?
+                n.e.part(x, axis, start, limit)?
             }
             _ => {
                 let count = wanted.shape.get(axis).copied().flatten();

@@ -18,21 +18,13 @@ mod sort;
 mod special;
 mod window;
 
-use mind_convert::Refusal;
-use mind_core::ops::index::Slice;
-use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::Dim;
 
 pub(crate) use missing::{missing, refusal};
 
-use crate::import::emit::{Emit, One};
+use crate::import::emit::{Many, One};
 use crate::import::node::Node;
-use crate::import::region::Inner;
-use crate::import::value::Value;
-
-/// The results of an operation.
-type Many = Result<Vec<ValueId>, Refusal>;
+use crate::import::value::{Value, Values};
 
 /// The table entry of an op.
 pub(crate) struct Row {
@@ -54,7 +46,7 @@ enum Import {
     /// Several results.
     Many(fn(&mut Node<'_, '_, '_>) -> Many),
     /// Results that may be known.
-    Values(fn(&mut Node<'_, '_, '_>) -> Inner<Vec<Value>>),
+    Values(fn(&mut Node<'_, '_, '_>) -> Values),
 }
 
 impl Row {
@@ -82,10 +74,7 @@ impl Row {
         Row::new(name, Import::Many(import))
     }
 
-    const fn values(
-        name: &'static str,
-        import: fn(&mut Node<'_, '_, '_>) -> Inner<Vec<Value>>,
-    ) -> Row {
+    const fn values(name: &'static str, import: fn(&mut Node<'_, '_, '_>) -> Values) -> Row {
         Row::new(name, Import::Values(import))
     }
 
@@ -110,15 +99,15 @@ impl Row {
         }
     }
 
-    /// Imports an operation; returns `None` if something in it was refused, which is reported separately.
-    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    /// Emits an operation and returns its results.
+    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Values {
         let values = match self.import {
             Import::Scalar(function) => vec![n.apply(function)?],
             Import::Pointwise(import) | Import::One(import) => vec![import(n)?],
             Import::Many(import) => import(n)?,
             Import::Values(import) => return import(n),
         };
-        Ok(Some(values.into_iter().map(Value::Op).collect()))
+        Ok(values.into_iter().map(Value::Op).collect())
     }
 }
 
@@ -153,26 +142,6 @@ pub fn op_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = rows.map(|row| row.name).collect();
     names.sort_unstable();
     names
-}
-
-/// Returns the slice from `start` to before `end` along an axis.
-pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
-    let dims = e.dims(x);
-    let whole = |at: usize| match dims[at] {
-        Dim::Fixed(extent) => Ok(extent),
-        Dim::Symbol(_) | Dim::Dynamic => {
-            let dimension = format!("dimension {at} of a tensor that is sliced");
-            let refusal = Refusal::not_constant(dimension, "is open");
-            Err(refusal.help("`--dim NAME=EXTENT` gives the extent"))
-        }
-    };
-    let (mut starts, mut ends) = (vec![0; dims.len()], Vec::with_capacity(dims.len()));
-    for at in 0..dims.len() {
-        ends.push(if at == axis { end } else { whole(at)? });
-    }
-    starts[axis] = start;
-    let steps = vec![1; dims.len()];
-    Ok(Slice::with(&starts, &ends, &steps).build(e, x)?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Batch normalisation for inference.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_ir::scalar::ScalarFn;
 
 use super::Row;

@@ -1,6 +1,6 @@
 //! Reductions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal, RegionOp};
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::control::Scan;
@@ -14,14 +14,14 @@ use mind_ir::types::Dim;
 use super::Row;
 use super::body::{Combiner, expressions};
 use super::shape::stretched;
-use crate::import::emit::{Emit, One};
+use crate::import::emit::{Emit, Many, One};
 use crate::import::node::{Node, axis};
-use crate::import::region::{Body, Inner, body_of, closed};
-use crate::import::value::{Extent, Value};
+use crate::import::region::{Body, closed};
+use crate::import::value::{Extent, Value, Values};
 
 pub(super) const ROWS: &[Row] = &[Row::values("stablehlo.reduce", reduce)];
 
-fn reduce(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn reduce(n: &mut Node<'_, '_, '_>) -> Values {
     let count = n.inputs.len() / 2;
     if count == 0 || !n.inputs.len().is_multiple_of(2) {
         let expected = "an even number of 2 or more: inputs, then the start of each";
@@ -37,13 +37,13 @@ fn reduce(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     if count == 1 {
         let of = n.e.dtype(first);
         if let Some(combiner) = Combiner::of(n, n.region(0)?, of) {
-            return Ok(Some(of_module(vec![combined(n, first, combiner, &axes)?])));
+            return Ok(of_module(vec![combined(n, first, combiner, &axes)?]));
         }
     }
     if let Some(direction) = places_of(n, &axes)? {
-        return Ok(Some(of_module(largest(n, first, direction, axes[0])?)));
+        return Ok(of_module(largest(n, first, direction, axes[0])?));
     }
-    Ok(scanned(n, count, &axes)?.map(of_module))
+    Ok(of_module(scanned(n, count, &axes)?))
 }
 
 /// Reduces with a reduction of core, and then combines with the initial value unless it is the identity.
@@ -110,7 +110,7 @@ fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, 
 }
 
 /// Returns the largest or smallest elements along an axis, and their indices.
-fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) -> super::Many {
+fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) -> Many {
     let indices = n.input(1)?;
     let of = n.e.dtype(indices);
     let axes = [axis];
@@ -129,15 +129,13 @@ fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) ->
 }
 
 /// Reduces by a scan that runs the region on one slice after another in row-major order.
-fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Inner<Vec<ValueId>> {
+fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Many {
     let block = n.region(0)?;
     if block.arguments.len() != 2 * count {
         let found = format!("{} arguments", block.arguments.len());
         return Err(Refusal::parts("its region", found, 2 * count));
     }
-    let Some(captures) = n.captures(&[block]) else {
-        return Ok(None);
-    };
+    let captures = n.captures(&[block])?;
     let (mut carried, mut slices) = (Vec::new(), Vec::new());
     for at in 0..count {
         let (x, start) = (n.input(at)?, n.input(at + count)?);
@@ -145,30 +143,28 @@ fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Inner<Vec<Va
         slices.push(all);
         carried.push(stretched(&mut n.e, start, &[], &rest)?);
     }
-    let captured: Vec<Value> = captures.operands().cloned().collect();
-    let captured = captured.iter().map(|value| n.e.value(value));
-    let captured: Vec<ValueId> = captured.collect::<Result<_, _>>()?;
-    let operands = [carried, slices, captured].concat();
+    let operands = [carried, slices, n.values(captures.operands())?].concat();
     let attrs = Scan::attrs(count as i64, count as i64, &[], &[], &[], &[]);
-    let step: Body<'_, '_> = Box::new(|importer, e, place, arguments| {
-        let place = crate::import::Place {
-            is_pointwise: true,
-            ..place
-        };
-        let shapes: Vec<Vec<Dim>> = arguments[..count].iter().map(|own| e.dims(*own)).collect();
-        let Some(values) = body_of(block, &captures, importer, e, place, arguments)? else {
-            return Ok(None);
-        };
+    let step: Body<'_, '_> = Box::new(|region, arguments| {
+        region.place.is_pointwise = true;
+        let carried = arguments[..count].iter();
+        let shapes: Vec<Vec<Dim>> = carried.map(|own| region.e.dims(*own)).collect();
+        let values = region.block(block, &captures, arguments)?;
         let whole = values.into_iter().zip(shapes);
         // A value that does not depend on the elements is a scalar and must be broadcast.
-        let whole = whole.map(|(value, shape)| match e.dims(value) == shape {
+        let whole = whole.map(|(value, shape)| match region.e.dims(value) == shape {
             true => Ok(value),
-            false => Ok(BroadcastTo::with(&shape).build(e, value)?),
+            false => Ok(BroadcastTo::with(&shape).build(&mut region.e, value)?),
         });
-        whole.collect::<Result<_, Refusal>>().map(Some)
+        whole.collect()
     });
-    let def = (Scan::DEF, &attrs[..]);
-    closed(n.importer, &mut n.e, def, &operands, count, &mut [step])
+    let op = RegionOp {
+        def: Scan::DEF,
+        attrs: &attrs,
+        operands: &operands,
+        results: count,
+    };
+    closed(n.importer, &mut n.e, op, &mut [step])
 }
 
 /// Returns `x` with the axes merged to one leading dimension, and the extents of the axes.
@@ -176,7 +172,7 @@ fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<
     let rank = e.rank(x);
     let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
     let (front, back): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
-    let moved = e.transpose(x, &[&front[..], &back[..]].concat())?;
+    let moved = e.permute(x, &[&front[..], &back[..]].concat())?;
     let rest = e.extents_of(moved, front.len()..rank)?;
     if front.len() == 1 {
         return Ok((moved, rest));
@@ -191,5 +187,5 @@ fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<
             .help("`--dim NAME=EXTENT` gives the extent")
     })?;
     let shape = [&[Extent::Known(steps)], &rest[..]].concat();
-    Ok((e.reshape_to(moved, &shape)?, rest))
+    Ok((e.reshape_extents(moved, &shape)?, rest))
 }

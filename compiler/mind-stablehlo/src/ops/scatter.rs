@@ -1,6 +1,6 @@
 //! Scatters of slices.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::Direction;
 use mind_core::ops::reduce::Min;
@@ -113,12 +113,12 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     }
     let others = (0..rank).filter(|axis| !indexed.axes.contains(axis));
     let front: Vec<usize> = indexed.axes.iter().copied().chain(others).collect();
-    let data = e.transpose(x, &front)?;
+    let data = e.permute(x, &front)?;
     let order = outer.iter().copied();
     let order: Vec<usize> = order
         .chain(front.iter().filter_map(|axis| from[*axis]))
         .collect();
-    let mut updates = e.transpose(updates, &order)?;
+    let mut updates = e.permute(updates, &order)?;
     let is_single = |axis: &usize| sizes[*axis] == Extent::Known(1);
     let (places, extents) = if indexed.axes.iter().all(is_single) {
         (indexed.indices, Vec::new())
@@ -130,7 +130,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     let mut shape = e.extents_of(updates, 0..outer.len())?;
     shape.extend(&extents);
     shape.extend(front[indexed.axes.len()..].iter().map(|axis| sizes[*axis]));
-    updates = e.reshape_to(updates, &shape)?;
+    updates = e.reshape_extents(updates, &shape)?;
     let op = ScatterNd::with().kind(kind).bounds(Bounds::Skip);
     let own = if of == DType::Bool && kind != Update::Replace {
         let [data, updates] = [e.convert(data, DType::U8)?, e.convert(updates, DType::U8)?];
@@ -141,7 +141,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     };
     let back = (0..rank).map(|axis| front.iter().position(|own| *own == axis));
     let back: Vec<usize> = back.flatten().collect();
-    e.transpose(own, &back)
+    e.permute(own, &back)
 }
 
 /// Appends a 0 to each tuple, for a dimension in which slices start at 0.

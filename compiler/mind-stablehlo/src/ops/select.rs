@@ -1,6 +1,6 @@
 //! `select_and_scatter`, the gradient of pools.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::scatter::{ScatterNd, Update};
 use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::scalar::ScalarFn;

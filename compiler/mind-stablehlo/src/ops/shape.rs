@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::Iota;
 use mind_core::ops::pad::PadOp;
@@ -15,26 +15,25 @@ use super::Row;
 use crate::constant::dtype;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::region::Inner;
-use crate::import::value::{Extent, Extents, Value};
+use crate::import::value::{Extent, Extents, Value, Values};
 use crate::text::TensorText;
 
 pub(super) const ROWS: &[Row] = &[
     Row::values("stablehlo.constant", |n| {
         let constant = n.dense("value")?;
-        Ok(Some(vec![Value::Known(Rc::new(constant))]))
+        Ok(vec![Value::Known(Rc::new(constant))])
     }),
     Row::values("stablehlo.reshape", reshape).folding(),
     Row::one("stablehlo.dynamic_reshape", |n| {
         n.count(2)?;
         let extents = annotated(n.extents_in(1)?, n.result(0)?)?;
         let x = n.input(0)?;
-        n.e.reshape_to(x, &extents)
+        n.e.reshape_extents(x, &extents)
     }),
     Row::one("stablehlo.transpose", |n| {
         let x = n.only()?;
         let order = n.axes(&["dims", "permutation"], n.e.rank(x))?;
-        n.e.transpose(x, &order)
+        n.e.permute(x, &order)
     }),
     Row::one("stablehlo.reverse", |n| {
         let x = n.only()?;
@@ -85,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
             is_scalar: true,
             elements: vec![n.e.extent_of(x, axis)?],
         };
-        Ok(Some(vec![known_or_extents(extents)]))
+        Ok(vec![known_or_extents(extents)])
     }),
     Row::one("stablehlo.pad", |n| {
         n.count(2)?;
@@ -148,7 +147,7 @@ fn known_or_extents(extents: Extents) -> Value {
         false => vec![numbers.len()],
     };
     let tensor = mind_ir::tensor::Tensor::of(shape, numbers);
-    let tensor = crate::constant::converted(&tensor, extents.dtype);
+    let tensor = mind_convert::converted(&tensor, extents.dtype);
     Value::Known(Rc::new(crate::constant::Constant::of(&tensor)))
 }
 
@@ -164,26 +163,26 @@ pub(super) fn iota(e: &mut Emit<'_>, of: DType, extents: &[Extent], axis: usize)
 }
 
 /// Imports a reshape. An extent becomes a list of one extent or the reverse; other values are reshaped.
-fn reshape(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn reshape(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let wanted = n.result(0)?;
     if let Value::Extents(own) = n.given(0)?
         && own.elements.len() == 1
         && wanted.shape.len() <= 1
     {
-        return Ok(Some(vec![Value::Extents(Rc::new(Extents {
+        return Ok(vec![Value::Extents(Rc::new(Extents {
             is_scalar: wanted.shape.is_empty(),
             ..Extents::clone(own)
-        }))]));
+        }))]);
     }
     let x = n.input(0)?;
     let shape = n.result_shape()?;
     let shape: Vec<Dim> = shape.into_iter().map(Dim::Fixed).collect();
-    Ok(Some(vec![Value::Op(n.e.reshape(x, &shape)?)]))
+    Ok(vec![Value::Op(n.e.reshape(x, &shape)?)])
 }
 
 /// Concatenates lists of extents, or tensors along an axis.
-fn concatenate(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn concatenate(n: &mut Node<'_, '_, '_>) -> Values {
     let wanted = n.result(0)?;
     let axis = n.axis(&["dim", "dimension"], wanted.shape.len())?;
     let of = dtype(wanted.element)?;
@@ -197,10 +196,10 @@ fn concatenate(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
             is_scalar: false,
             elements,
         };
-        return Ok(Some(vec![Value::Extents(Rc::new(extents))]));
+        return Ok(vec![Value::Extents(Rc::new(extents))]);
     }
     let inputs = n.rest(0)?;
-    Ok(Some(vec![Value::Op(n.e.concat(&inputs, axis)?)]))
+    Ok(vec![Value::Op(n.e.concat(&inputs, axis)?)])
 }
 
 /// Returns whether the operands are short lists of integers, some of them known and some data-dependent. Such lists are
@@ -227,21 +226,19 @@ fn is_list_of_extents(n: &Node<'_, '_, '_>) -> bool {
     is_partly_known
 }
 
-fn broadcast_in_dim(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+fn broadcast_in_dim(n: &mut Node<'_, '_, '_>) -> Values {
     n.count(1)?;
     let axes = n.ints(&["dims", "broadcast_dimensions"])?;
     let shape = n.result_shape()?;
     if let (Value::Extents(own), [1]) = (n.given(0)?, &shape[..]) {
-        return Ok(Some(vec![Value::Extents(Rc::new(Extents {
+        return Ok(vec![Value::Extents(Rc::new(Extents {
             is_scalar: false,
             ..Extents::clone(own)
-        }))]));
+        }))]);
     }
     let extents: Vec<Extent> = shape.into_iter().map(Extent::Known).collect();
     let x = n.input(0)?;
-    Ok(Some(vec![Value::Op(stretched(
-        &mut n.e, x, &axes, &extents,
-    )?)]))
+    Ok(vec![Value::Op(stretched(&mut n.e, x, &axes, &extents)?)])
 }
 
 /// Broadcasts `x` to `extents`, with its dimensions at `axes`.
@@ -267,7 +264,7 @@ pub(super) fn stretched(e: &mut Emit<'_>, x: ValueId, axes: &[i64], extents: &[E
             "each dimension of the result at most once",
         ));
     }
-    let x = e.transpose(x, &order)?;
+    let x = e.permute(x, &order)?;
     let first = places.iter().copied().min().unwrap_or(rank);
     let mut shape = vec![Extent::Known(1); rank - first];
     for (at, &from) in order.iter().enumerate() {
@@ -275,7 +272,7 @@ pub(super) fn stretched(e: &mut Emit<'_>, x: ValueId, axes: &[i64], extents: &[E
     }
     let x = match shape.len() == own.len() {
         true => x,
-        false => e.reshape_to(x, &shape)?,
+        false => e.reshape_extents(x, &shape)?,
     };
     let wanted: Vec<Dim> = extents.iter().map(|own| own.dim()).collect();
     if wanted.contains(&Dim::Dynamic) {

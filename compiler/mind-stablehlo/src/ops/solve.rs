@@ -1,6 +1,6 @@
 //! Cholesky factorisation and triangular solve.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::Direction;
 use mind_core::ops::reduce::Max;
 use mind_core::ops::solve::{Cholesky, TriangularSolve};

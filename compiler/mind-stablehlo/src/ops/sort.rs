@@ -1,6 +1,6 @@
 //! Sorts.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::ValueId;

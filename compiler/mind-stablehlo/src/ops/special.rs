@@ -3,7 +3,7 @@
 //! Source: `chlo_legalize_to_stablehlo` of the StableHLO repository; W. J. Cody, M. Giles and C. Lanczos for the
 //! approximations.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::compare::Direction;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;

@@ -1,6 +1,6 @@
 //! Window reductions.
 
-use mind_convert::Refusal;
+use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;

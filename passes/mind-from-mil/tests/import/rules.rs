@@ -90,7 +90,7 @@ fn operands_that_do_not_fit_are_refused() {
             "[1, 1]",
             fits,
             "tensor<fp32, [3, 1, 1]> y, tensor<fp32, [1, 1]> z, tensor<fp32, [1, 1]> more",
-            "it has 3 results, and not 2",
+            "the number of results is 3, expected 2",
         ),
     ] {
         let found = layer(h, weight, results);
@@ -108,6 +108,6 @@ fn operands_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         found,
-        "`mil.affine` is not imported: it has more than 4194304 places"
+        "`mil.affine` is not imported: the number of places is 281474976710656, the limit is 4194304"
     );
 }

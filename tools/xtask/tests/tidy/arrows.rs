@@ -17,9 +17,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-json", &["mind-diag"]),
     ("mind-jinja", &[]),
     ("mind-weights", &["mind-json"]),
-    ("mind-convert", &["mind-ir"]),
-    ("mind-onnx", &["mind-core", "mind-convert"]),
-    ("mind-stablehlo", &["mind-core", "mind-convert"]),
+    ("mind-convert", &["mind-core"]),
+    ("mind-onnx", &["mind-convert"]),
+    ("mind-stablehlo", &["mind-convert"]),
     ("mind-irv2", &["mind-tensor", "mind-weights"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
@@ -40,8 +40,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     ("mind-to-loops", &["mind-to-tensor", "mind-loops"]),
-    ("mind-to-mil", &["mind-to-tensor", "mind-mil"]),
-    ("mind-from-mil", &["mind-pass", "mind-tensor", "mind-mil"]),
+    (
+        "mind-to-mil",
+        &["mind-convert", "mind-to-tensor", "mind-mil"],
+    ),
+    (
+        "mind-from-mil",
+        &["mind-convert", "mind-pass", "mind-tensor", "mind-mil"],
+    ),
     (
         "mind-driver",
         &[

@@ -1,5 +1,6 @@
 //! Exports matrix products.
 
+use mind_convert::Refusal;
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::dot_general::DotGeneral;
@@ -12,13 +13,12 @@ use super::super::draft::Val;
 use super::super::emit::{Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
         BlockMatMul::DEF,
         Form::One(|_, _| {
-            Err(Refused::new(
+            Err(Refusal::no_counterpart(
                 "its weights are in blocks of quantised numbers, expected a matrix of numbers; dequantise them first",
             ))
         }),
@@ -81,7 +81,7 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
             .collect(),
         _ => {
             let open = || {
-                Refused::value(
+                Refusal::form(
                     "several extents of its operand that become one",
                     "unknown",
                     "numbers; `--dim NAME=EXTENT` gives them",
@@ -107,7 +107,7 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
 fn dot_general(op: DotGeneral, e: &mut Emit<'_>) -> One {
     let (lhs, rhs, result) = (op.lhs(e.g), op.rhs(e.g), op.result(e.g));
     let pairs = op.pairs(e.g, [e.rank(lhs), e.rank(rhs)]);
-    let pairs = pairs.map_err(|error| Refused::new(error.to_string()))?;
+    let pairs = pairs?;
     let (from, to) = (e.dtype(lhs), e.dtype(result));
     let Side {
         batch,

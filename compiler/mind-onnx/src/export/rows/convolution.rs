@@ -1,5 +1,6 @@
 //! Exports convolutions.
 
+use mind_convert::Refusal;
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Layout};
 use mind_ir::ValueId;
@@ -11,7 +12,6 @@ use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -29,9 +29,7 @@ pub(super) const ROWS: &[Row] = &[
         Form::One(|op, e| {
             let own = Conv::from_id(op);
             let (input, filter) = (own.input(e.g), own.filter(e.g));
-            let convolve = own
-                .convolve(e.g)
-                .map_err(|error| Refused::new(error.to_string()))?;
+            let convolve = own.convolve(e.g)?;
             let (layout, attrs) = (convolve.layout, attrs(&convolve));
             convolved(e, op::CONV, [input, filter, e.g.result(op)], layout, attrs)
         }),
@@ -41,9 +39,7 @@ pub(super) const ROWS: &[Row] = &[
         Form::One(|op, e| {
             let own = ConvTranspose::from_id(op);
             let (input, filter) = (own.input(e.g), own.filter(e.g));
-            let convolve = own
-                .convolve(e.g)
-                .map_err(|error| Refused::new(error.to_string()))?;
+            let convolve = own.convolve(e.g)?;
             let mut attrs = attrs(&convolve);
             if convolve.more.iter().any(|&more| more != 0) {
                 attrs.push(("output_padding", convolve.more[..].into()));
@@ -161,7 +157,7 @@ fn products_of(
         let expected = format!(
             "floats, or integers of 8 or 16 bits with sums that f64 holds, because `{name}` takes no integers"
         );
-        return Err(Refused::value("the dtype of its operands", from, expected));
+        return Err(Refusal::form("the dtype of its operands", from, expected));
     }
     let operands = e.cast_all(&operands, from, DType::F64)?;
     e.note_kernel(operator.name, DType::F64);

@@ -1,5 +1,6 @@
 //! Exports elementwise functions.
 
+use mind_convert::Refusal;
 use mind_ir::OpId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, DTypeClass};
@@ -8,7 +9,6 @@ use super::super::draft::Val;
 use super::super::emit::{Emit, One};
 use super::super::functions::Function;
 use super::super::operator::{self as op, Operator};
-use crate::refused::Refused;
 
 /// The export of a function; `dtype` is that of its last operand.
 enum Shape {
@@ -94,8 +94,7 @@ fn shape(function: ScalarFn) -> Shape {
 pub(in super::super) fn write(e: &mut Emit<'_>, op: OpId, function: ScalarFn) -> One {
     let operands = e.g.operands(op);
     let dtype = operands.last().map(|&last| e.dtype(last));
-    let dtype =
-        dtype.ok_or_else(|| Refused::value("the number of its operands", 0, "1 or more"))?;
+    let dtype = dtype.ok_or_else(|| Refusal::form("the number of its operands", 0, "1 or more"))?;
     let inputs = e.operands(op);
     match shape(function) {
         Shape::Apply(operator) => e.apply(operator, dtype, &inputs, Vec::new()),
@@ -106,7 +105,7 @@ pub(in super::super) fn write(e: &mut Emit<'_>, op: OpId, function: ScalarFn) ->
         Shape::Bits(_, bitwise) => e.apply(bitwise, dtype, &inputs, Vec::new()),
         Shape::Call => call(e, function, dtype, &inputs),
         Shape::Nodes(write) => write(e, dtype, &inputs),
-        Shape::Refused(why) => Err(Refused::new(why)),
+        Shape::Refused(why) => Err(Refusal::no_counterpart(why)),
     }
 }
 
@@ -193,11 +192,7 @@ fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
         return e.apply(op::MOD, dtype, inputs, Vec::new());
     }
     let [_, divisor] = *inputs else {
-        return Err(Refused::value(
-            "the number of its operands",
-            inputs.len(),
-            2,
-        ));
+        return Err(Refusal::form("the number of its operands", inputs.len(), 2));
     };
     let rest = remainder(e, dtype, inputs)?;
     let zero = e.number(dtype, 0.0);

@@ -1,5 +1,6 @@
 //! Exports gathers.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::Gather;
@@ -11,7 +12,6 @@ use super::super::draft::{AttrDraft, Val};
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -67,7 +67,7 @@ pub(super) fn along(
     indices: ValueId,
     axis: i64,
     bounds: Bounds,
-) -> Result<Places, Refused> {
+) -> Result<Places, Refusal> {
     if matches!(bounds, Bounds::Strict | Bounds::FromEnd) {
         let at = e.value(indices);
         return Ok(Places {
@@ -87,7 +87,7 @@ pub(super) fn within(
     own: Val,
     extents: Val,
     bounds: Bounds,
-) -> Result<Places, Refused> {
+) -> Result<Places, Refusal> {
     let (zero, one) = (e.int(0), e.int(1));
     let last = e.node(op::SUB, &[extents, one], Vec::new())?;
     let low = e.node(op::MIN, &[own, last], Vec::new())?;
@@ -100,9 +100,9 @@ pub(super) fn within(
 }
 
 /// Refuses to skip indices of an operand without elements, because no substitute index would be in bounds.
-fn check_elements(e: &Emit<'_>, data: ValueId, bounds: Bounds) -> Result<(), Refused> {
+fn check_elements(e: &Emit<'_>, data: ValueId, bounds: Bounds) -> Result<(), Refusal> {
     if bounds == Bounds::Skip && e.dims(data).contains(&Dim::Fixed(0)) {
-        return Err(Refused::value(
+        return Err(Refusal::form(
             "its operand",
             e.g.type_text(data),
             "elements along each axis, because no index of ONNX is left out",
@@ -137,7 +137,7 @@ pub(super) fn tuples(
     indices: ValueId,
     first: usize,
     bounds: Bounds,
-) -> Result<Places, Refused> {
+) -> Result<Places, Refusal> {
     let own = i64_indices(e, indices)?;
     if matches!(bounds, Bounds::Strict | Bounds::FromEnd) {
         return Ok(Places {

@@ -15,6 +15,7 @@ mod scatter;
 mod sorting;
 mod window;
 
+use mind_convert::Refusal;
 use mind_diag::Diagnostics;
 use mind_ir::opdef::OpDef;
 use mind_ir::scalar::ScalarFn;
@@ -22,10 +23,9 @@ use mind_ir::{Graph, OpId};
 
 use super::draft::Val;
 use super::emit::{Emit, One};
-use crate::refused::Refused;
 
 /// The values that replace the results of an op.
-pub(super) type Many = Result<Vec<Val>, Refused>;
+pub(super) type Many = Result<Vec<Val>, Refusal>;
 
 /// The export of an op.
 #[derive(Clone, Copy)]

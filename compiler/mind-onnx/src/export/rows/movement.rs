@@ -1,5 +1,6 @@
 //! Exports data movement.
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::index::{Index, Slice};
@@ -17,7 +18,6 @@ use super::super::draft::{AttrDraft, Val};
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -162,7 +162,7 @@ fn split(op: Split, e: &mut Emit<'_>) -> One {
         return Ok(own);
     }
     if count > PART_LIMIT {
-        return Err(Refused::value(
+        return Err(Refusal::form(
             "the number of its parts",
             count,
             format_args!("at most {PART_LIMIT}"),
@@ -253,7 +253,7 @@ fn spread(
             "dimension {axis} of {}, along which it pads between elements,",
             e.g.type_text(input)
         );
-        return Err(Refused::value(
+        return Err(Refusal::form(
             what,
             "unknown",
             "a number; `--dim NAME=EXTENT` gives it",
@@ -271,7 +271,7 @@ fn spread(
         .and_then(|own| own.checked_mul(extent));
     shape.push(wide_extent.ok_or_else(|| {
         let found = format!("{extent} times {between} + 1");
-        Refused::value("an extent of its result", found, "at most 2^63 - 1")
+        Refusal::form("an extent of its result", found, "at most 2^63 - 1")
     })?);
     if axis + 1 == dims.len() {
         let shape = e.ints(&shape);
@@ -285,7 +285,7 @@ fn spread(
             "an extent of {} after dimension {axis}, along which it pads between elements,",
             e.g.type_text(input)
         );
-        Refused::value(
+        Refusal::form(
             what,
             "0 or unknown",
             "a positive number; `--dim NAME=EXTENT` gives it",
@@ -323,7 +323,7 @@ fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     let mut shape = vec![1; dims.len()];
     shape[axis] = extent as usize;
     let places = Tensor::of(shape.clone(), (0..extent).collect::<Vec<i64>>());
-    let places = crate::tensor::converted(&places, dtype);
+    let places = mind_convert::converted(&places, dtype);
     let own = e.tensor(&places);
     let same = dims.iter().enumerate();
     if same

@@ -1,5 +1,6 @@
 //! Exports quantisation and dequantisation.
 
+use mind_convert::Refusal;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::scale::Granularity;
 use mind_ir::ValueId;
@@ -10,7 +11,6 @@ use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -77,7 +77,7 @@ fn beside(e: &mut Emit<'_>, own: Val, rank: usize, granularity: Granularity) -> 
                 e.unsqueeze(own, &behind)
             }
         }
-        Granularity::Blocks => Err(Refused::value(
+        Granularity::Blocks => Err(Refusal::form(
             "the granularity of its scales",
             "blocks along several axes",
             "one scale, one for each place of an axis, or blocks along one axis",
@@ -87,9 +87,7 @@ fn beside(e: &mut Emit<'_>, own: Val, rank: usize, granularity: Granularity) -> 
 
 fn quantize(op: Quantize, e: &mut Emit<'_>) -> One {
     let (input, scale, to) = (op.input(e.g), op.scale(e.g), op.dtype(e.g));
-    let granularity = op
-        .granularity(e.g)
-        .map_err(|error| Refused::new(error.to_string()))?;
+    let granularity = op.granularity(e.g)?;
     let of_scale = e.dtype(scale);
     let own = e.value(input);
     let x = e.cast(own, e.dtype(input), of_scale)?;
@@ -142,8 +140,8 @@ fn written_out(
         own = e.node(op::ADD, &[own, point], Vec::new())?;
     }
     let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|bound| {
-        let bound = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(bound), to);
-        crate::tensor::converted(&bound, DType::F64)
+        let bound = mind_convert::scalar(to, bound);
+        mind_convert::converted(&bound, DType::F64)
     });
     let (least, most) = (e.tensor(&least), e.tensor(&most));
     let own = e.node(op::MAX, &[own, least], Vec::new())?;
@@ -153,9 +151,7 @@ fn written_out(
 
 fn dequantize(op: Dequantize, e: &mut Emit<'_>) -> One {
     let (input, scale) = (op.input(e.g), op.scale(e.g));
-    let granularity = op
-        .granularity(e.g)
-        .map_err(|error| Refused::new(error.to_string()))?;
+    let granularity = op.granularity(e.g)?;
     let (from, of_scale) = (e.dtype(input), e.dtype(scale));
     let (x, factor) = (e.value(input), e.value(scale));
     let zero = op.zero_point(e.g).map(|zero| e.value(zero));

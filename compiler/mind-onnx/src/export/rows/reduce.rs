@@ -1,5 +1,6 @@
 //! Exports reductions.
 
+use mind_convert::Refusal;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::convert::{Bitcast, Cast};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
@@ -13,7 +14,6 @@ use super::super::emit::{Attrs, Emit, One};
 use super::super::model::type_proto;
 use super::super::operator::{self as op, Operator};
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
             let dtype = e.dtype(own.input(e.g));
             if !dtype.is_float() && !op::REDUCE_MEAN.runs(dtype, e.opset) {
                 // The sum of integers would wrap in their dtype.
-                return Err(Refused::value(
+                return Err(Refusal::form(
                     "the dtype of its operand",
                     dtype,
                     "a float, or i32 or i64, because sums of others wrap in `ReduceMean`",
@@ -147,7 +147,7 @@ pub(super) const ROWS: &[Row] = &[
                     "one of {} bytes, as {from} has, because `BitCast` keeps the shape",
                     from.size()
                 );
-                return Err(Refused::value("`dtype`", to, expected));
+                return Err(Refusal::form("`dtype`", to, expected));
             }
             e.node(op::BIT_CAST, &[input], vec![("to", to.into())])
         }),
@@ -254,8 +254,8 @@ fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
         true => e.number(carrier, identity),
         // The least integer of the dtype, to which the conversion from `f64` saturates.
         false => {
-            let least = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(identity), dtype);
-            let least = crate::tensor::converted(&least, carrier);
+            let least = mind_convert::scalar(dtype, identity);
+            let least = mind_convert::converted(&least, carrier);
             e.tensor(&least)
         }
     };

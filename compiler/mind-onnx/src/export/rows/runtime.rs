@@ -1,5 +1,6 @@
 //! Exports ops with data-dependent indices and shapes.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
@@ -12,7 +13,6 @@ use super::super::emit::{Emit, One};
 use super::super::guard::Promise;
 use super::super::operator as op;
 use super::{Form, Row, movement};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -83,7 +83,7 @@ fn windows(
     sizes: &[i64],
     starts: &[ValueId],
     bounds: Bounds,
-) -> Result<Vec<Window>, Refused> {
+) -> Result<Vec<Window>, Refusal> {
     let mut windows = Vec::new();
     for (axis, (&size, &start)) in sizes.iter().zip(starts).enumerate() {
         if e.dims(data)[axis] == Dim::Fixed(size) {

@@ -1,5 +1,6 @@
 //! Exports resizes and samples at coordinates.
 
+use mind_convert::Refusal;
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
     Sample,
@@ -15,7 +16,6 @@ use super::super::emit::{Attrs, Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
 use crate::operators::reads_as;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Returns the name of a coordinate mode, and the operator form that has it.
-fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator), Refused> {
+fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator), Refusal> {
     Ok(match own {
         Coordinates::HalfPixel => ("half_pixel", op::RESIZE),
         Coordinates::PytorchHalfPixel => ("pytorch_half_pixel", op::RESIZE),
@@ -39,7 +39,7 @@ fn coordinates(own: Coordinates) -> Result<(&'static str, &'static op::Operator)
         Coordinates::Crop => ("tf_crop_and_resize", op::RESIZE),
         Coordinates::AlignCentre | Coordinates::Offset | Coordinates::MilDefault => {
             let found = format!("`{}`", own.name());
-            return Err(Refused::value(
+            return Err(Refusal::form(
                 "`coordinates`",
                 found,
                 "`half_pixel`, `pytorch_half_pixel`, `half_pixel_symmetric`, `asymmetric`, `align_corners` or `crop`",
@@ -203,13 +203,13 @@ fn later(a: &'static op::Operator, b: &'static op::Operator) -> &'static op::Ope
 }
 
 /// Returns a number as `f32`, because ONNX attributes are `f32`.
-fn narrow(number: f64) -> Result<f32, Refused> {
+fn narrow(number: f64) -> Result<f32, Refusal> {
     let narrow = number as f32;
     if f64::from(narrow) == number {
         return Ok(narrow);
     }
     let expected = "a number that f32 holds, because attributes of ONNX are f32";
-    Err(Refused::value("an attribute", number, expected))
+    Err(Refusal::form("an attribute", number, expected))
 }
 
 /// Returns the extents of all axes, for opsets in which a resize cannot be limited to some of them.
@@ -217,7 +217,7 @@ fn narrow(number: f64) -> Result<f32, Refused> {
 /// # Errors
 ///
 /// An unknown extent, or a crop region, which does not have entries for unchanged axes.
-fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refused> {
+fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refusal> {
     match e.shape(op.input(e.g)) {
         Ok(shape) if op.coordinates(e.g) != Coordinates::Crop => Ok(shape),
         Ok(_) | Err(_) => {
@@ -226,7 +226,7 @@ fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refuse
                 "{since} or later for a `Resize` along {} of its axes; `--opset {since}` writes it",
                 axes.len()
             );
-            Err(Refused::value("the operator set", e.opset, expected))
+            Err(Refusal::form("the operator set", e.opset, expected))
         }
     }
 }
@@ -251,7 +251,7 @@ fn targets(
     e: &mut Emit<'_>,
     axes: &[usize],
     widened: Option<Vec<i64>>,
-) -> Result<Targets, Refused> {
+) -> Result<Targets, Refusal> {
     let sizes = op.sizes(e.g);
     // An axis that is not listed keeps its extent, and its scale is 1.
     let spread = |listed: &[f64], others: &dyn Fn(usize) -> f64| -> Vec<f64> {
@@ -289,8 +289,8 @@ fn targets(
     };
     let known = e.known(numbers);
     let known =
-        known.ok_or_else(|| Refused::value("`scales`", "computed in the run", "a constant"))?;
-    let wide = crate::tensor::converted(&known, DType::F64);
+        known.ok_or_else(|| Refusal::form("`scales`", "computed in the run", "a constant"))?;
+    let wide = mind_convert::converted(&known, DType::F64);
     let wide = wide.elements::<f64>();
     if is_crop {
         let region: Vec<f32> = wide
@@ -319,14 +319,14 @@ fn targets(
     }
     let asked = not_larger(&extents, sizes, wide).ok_or_else(|| {
         let expected = format!("numbers that f32 holds and that give the sizes {sizes:?}");
-        Refused::value("`scales`", format_args!("{wide:?}"), expected)
+        Refusal::form("`scales`", format_args!("{wide:?}"), expected)
     })?;
     if widened.is_some() {
         let since = op::RESIZE_ALONG.since();
         let expected = format!(
             "{since} or later, because its scales need `keep_aspect_ratio_policy`; `--opset {since}` writes it"
         );
-        return Err(Refused::value("the operator set", e.opset, expected));
+        return Err(Refusal::form("the operator set", e.opset, expected));
     }
     Ok(Targets {
         sizes: Some(e.ints(&asked)),
@@ -374,7 +374,7 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
         GridCoordinates::AlignCorners => true,
         GridCoordinates::Pixel => {
             let expected = "`half_pixel` or `align_corners`";
-            return Err(Refused::value("`coordinates`", "`pixel`", expected));
+            return Err(Refusal::form("`coordinates`", "`pixel`", expected));
         }
     };
     let padding = match op.padding(e.g) {
@@ -388,7 +388,7 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
                 op.padding(e.g).name(),
                 op.fill(e.g)
             );
-            return Err(Refused::value(
+            return Err(Refusal::form(
                 "`padding`",
                 found,
                 "zeros, `border` or `reflect`, which are the ways of `GridSample`",

@@ -1,5 +1,6 @@
 //! Exports window reductions.
 
+use mind_convert::Refusal;
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
@@ -11,7 +12,6 @@ use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
 use super::movement::padded;
 use super::{Form, Row};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     (
@@ -133,7 +133,7 @@ impl Arrangement {
             .iter()
             .try_fold(1i64, |all, &at| all.checked_mul(shape[at]))
             .ok_or_else(|| {
-                Refused::value("its input", e.g.type_text(input), "at most 2^63 - 1 images")
+                Refusal::form("its input", e.g.type_text(input), "at most 2^63 - 1 images")
             })?;
         let spatial = self.spatial.iter().map(|&at| shape[at]);
         let target = [batch, 1].into_iter().chain(spatial).map(Dim::Fixed);
@@ -192,7 +192,7 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
             extreme(e, op, &windows, &own, kind == Reduction::Min)
         }
         (Reduction::Mean, Some(own)) if dtype.is_float() => mean(e, op, &windows, &own),
-        (Reduction::Mean, _) => Err(Refused::value(
+        (Reduction::Mean, _) => Err(Refusal::form(
             "its operand",
             e.g.type_text(input),
             "floats of known extents, with windows along up to 3 axes, as `AveragePool` takes them",
@@ -232,7 +232,7 @@ fn extreme(
         (Some(own), _) => own,
         (None, _) => {
             let expected = "one that `MaxPool` takes, or a narrower one";
-            return Err(Refused::value("the dtype of its operand", dtype, expected));
+            return Err(Refusal::form("the dtype of its operand", dtype, expected));
         }
     };
     let own = e.value(input);
@@ -281,7 +281,7 @@ fn slices(
     let taps = sizes.fold(1i64, |taps, &size| taps.saturating_mul(size));
     let positions = e.shape(result)?;
     if usize::try_from(taps).is_ok_and(|taps| taps > TAP_LIMIT) {
-        return Err(Refused::value(
+        return Err(Refusal::form(
             "the number of taps of its windows",
             taps,
             format_args!("at most {TAP_LIMIT}, because ONNX has no pool of the kind"),
@@ -297,8 +297,8 @@ fn slices(
         (Reduction::Max, _) => f64::NEG_INFINITY,
         (Reduction::Min, _) => f64::INFINITY,
     };
-    let outside = crate::tensor::converted(&mind_ir::tensor::Tensor::scalar(outside), dtype);
-    let outside = crate::tensor::converted(&outside, carrier);
+    let outside = mind_convert::scalar(dtype, outside);
+    let outside = mind_convert::converted(&outside, carrier);
     let outside = e.tensor(&outside);
     let ends = [&windows.low[..], &windows.high];
     let padded = padded(e, op::PAD, carrier, (x, Some(outside)), ends, "constant")?;
@@ -323,7 +323,7 @@ fn slices(
         });
     }
     let own = combined
-        .ok_or_else(|| Refused::value("the number of taps of its windows", 0, "1 or more"))?;
+        .ok_or_else(|| Refusal::form("the number of taps of its windows", 0, "1 or more"))?;
     e.cast(own, carrier, dtype)
 }
 
@@ -336,7 +336,7 @@ fn argmax_window(op: ArgMaxWindow, e: &mut Emit<'_>) -> One {
     let carrier = pooled_dtype(e, dtype);
     let arrangement = windows.arrangement().filter(|own| own.still.is_none());
     let (Some(carrier), Some(arrangement)) = (carrier, arrangement) else {
-        return Err(Refused::value(
+        return Err(Refusal::form(
             "its operand",
             g.type_text(input),
             "numbers with windows along the last axes, for which `MaxPool` has places",

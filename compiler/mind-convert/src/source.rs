@@ -28,7 +28,7 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
 
 /// Returns the names of the inputs that determine `value`, if all of them and all intermediate values have a single
 /// element. Returns `None` if arrays or unknown extents are involved, or if no input is.
-pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
+pub fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -63,7 +63,7 @@ fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
 }
 
 /// Returns why a value is not known at import, and how to make it known.
-pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
+pub fn at_run_time(g: &Graph, value: ValueId) -> String {
     let is_input = g
         .defining_op(value)
         .is_some_and(|op| g.view::<Input>(op).is_some());
@@ -79,7 +79,7 @@ pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
 }
 
 /// Returns how to make the unknown extents of a value known.
-pub(super) fn open_extent(g: &Graph, value: ValueId) -> String {
+pub(crate) fn open_extent(g: &Graph, value: ValueId) -> String {
     let ty: TypeView<'_> = g.ty(value);
     if !ty.shape.contains(&Dim::Dynamic) {
         return "is not known here; `--dim` gives it".to_owned();
