@@ -106,7 +106,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     }
     let kept = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../compiler/mind-weights/tests/files/blocks.txt"
+        "/../compiler/formats/mind-weights/tests/files/blocks.txt"
     );
     mind_snapshot::check_file(kept, record.join("\n"));
     Ok(())

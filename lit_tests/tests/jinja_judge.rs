@@ -67,7 +67,7 @@ fn judged(python: &str) -> Result<(), String> {
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../compiler/mind-jinja/tests/jinja/recorded.jsonl"
+            "/../compiler/models/mind-jinja/tests/jinja/recorded.jsonl"
         );
         let text = rendered(python, RECORDED)?;
         std::fs::write(path, text).map_err(|why| format!("{path}: {why}"))?;

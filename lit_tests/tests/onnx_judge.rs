@@ -125,7 +125,7 @@ fn kernels(python: &str) -> Result<(), String> {
     }
     let table = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../compiler/mind-onnx/src/export/kernels.tsv"
+        "/../compiler/formats/mind-onnx/src/export/kernels.tsv"
     );
     mind_snapshot::check_file(table, String::from_utf8_lossy(&output.stdout).into_owned());
     Ok(())

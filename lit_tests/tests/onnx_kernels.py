@@ -1,4 +1,4 @@
-"""Prints the dtypes for which ONNX Runtime has kernels on processors, as `compiler/mind-onnx/src/export/kernels.tsv` has them.
+"""Prints the dtypes for which ONNX Runtime has kernels on processors, as `compiler/formats/mind-onnx/src/export/kernels.tsv` has them.
 
 A model with one node of each operator that the writer of ONNX knows is loaded for each dtype and version of the operator set,
 with optimisation off. A line is the name of the operator, the version from which on it has these kernels, and the dtypes. Where

@@ -6,7 +6,7 @@
 
 #[path = "transformers/audio.rs"]
 mod audio;
-#[path = "../../compiler/mind-model/tests/described/mod.rs"]
+#[path = "../../compiler/models/mind-model/tests/described/mod.rs"]
 mod described;
 #[path = "transformers/encoder.rs"]
 mod encoder;

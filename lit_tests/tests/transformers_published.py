@@ -18,7 +18,7 @@ import transformers_encoders
 import transformers_images
 import transformers_pairs
 
-PUBLISHED = pathlib.Path(__file__).parents[2] / "compiler/mind-irv2/tests/documents/published.jsonl"
+PUBLISHED = pathlib.Path(__file__).parents[2] / "compiler/formats/mind-irv2/tests/documents/published.jsonl"
 LAYERS = 4
 # The largest period of kinds of layers, and one more.
 LAYERS_OF = {"gemma3_text": 7, "cohere2": 5, "smollm3": 5}

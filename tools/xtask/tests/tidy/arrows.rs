@@ -1,6 +1,7 @@
 //! Allowed dependencies between crates.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use petgraph::algo::{has_path_connecting, toposort};
 use petgraph::graphmap::DiGraphMap;
@@ -145,6 +146,8 @@ const TEST_ONLY: [&str; 12] = [
 
 struct Manifest {
     name: String,
+    /// The folder of its group, as in [`GROUPS`].
+    group: String,
     dependencies: BTreeSet<String>,
     dev_dependencies: BTreeSet<String>,
 }
@@ -173,6 +176,7 @@ fn manifests() -> Vec<Manifest> {
         };
         let (dependencies, dev_dependencies) = (names("dependencies"), names("dev-dependencies"));
         Some(Manifest {
+            group: group_of(path)?,
             name,
             dependencies,
             dev_dependencies,
@@ -228,6 +232,32 @@ fn crates_depend_only_along_the_allowed_arrows() {
         ALLOWED.len(),
         "every row of arrows has its crate"
     );
+}
+
+#[test]
+fn groups_depend_only_along_the_allowed_arrows() {
+    let (manifests, arrows) = (manifests(), arrows(GROUPS));
+    assert!(toposort(&arrows, None).is_ok(), "groups form a cycle");
+    let group = |name: &str| {
+        let mut all = manifests.iter();
+        all.find(|own| own.name == name).map(|own| &own.group[..])
+    };
+    for manifest in &manifests {
+        let (name, own) = (&manifest.name, &manifest.group[..]);
+        assert!(arrows.contains_node(own), "{name}: no group `{own}`");
+        for (dependency, below) in manifest
+            .dependencies
+            .iter()
+            .filter_map(|own| Some((own, group(own)?)))
+        {
+            assert!(
+                has_path_connecting(&arrows, own, below, None),
+                "{name} of {own} must not depend on {dependency} of {below}"
+            );
+        }
+    }
+    let used: BTreeSet<&str> = manifests.iter().map(|own| &own.group[..]).collect();
+    assert_eq!(used.len(), GROUPS.len(), "every group has crates");
 }
 
 #[test]
