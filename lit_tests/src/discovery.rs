@@ -21,7 +21,7 @@ pub struct TestFile {
 
 /// The files in the suite's folder.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DiscoveredFiles {
     /// The tests, ordered by name.
     pub tests: Vec<TestFile>,
     /// Files in test folders that would never be run.
@@ -36,15 +36,15 @@ pub struct Found {
 /// # Errors
 ///
 /// A folder that cannot be read.
-pub fn find(root: &Path) -> io::Result<Found> {
-    let mut found = Found::default();
+pub fn find(root: &Path) -> io::Result<DiscoveredFiles> {
+    let mut found = DiscoveredFiles::default();
     walk(root, "", &mut found)?;
     found.tests.sort_by(|a, b| a.name.cmp(&b.name));
     found.strays.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
-fn walk(dir: &Path, prefix: &str, found: &mut Found) -> io::Result<()> {
+fn walk(dir: &Path, prefix: &str, found: &mut DiscoveredFiles) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let file_name = entry.file_name().to_string_lossy().into_owned();

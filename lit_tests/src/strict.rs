@@ -154,13 +154,13 @@ fn lint_line(line: &str, uses: &Uses) -> Option<String> {
 /// Returns the texts with which a directive could begin: from the first word of the line, and after each comment sign.
 fn candidates(line: &str) -> impl Iterator<Item = &str> {
     let first = line.trim_start();
-    let behind_sign = move |sign: &'static str| {
+    let after_sign = move |sign: &'static str| {
         line.match_indices(sign)
             .map(move |(at, sign)| line[at + sign.len()..].trim_start())
     };
     std::iter::once(first)
-        .chain(behind_sign("#"))
-        .chain(behind_sign("//"))
+        .chain(after_sign("#"))
+        .chain(after_sign("//"))
 }
 
 /// Returns the word before a colon, and whether a space separates them.

@@ -278,6 +278,7 @@ fn every_level_reads_back_what_it_prints() {
         dtypes: vec![DType::F32, DType::F16],
         symbols: false,
         ops: 6,
+        accepts: None,
         // MIL computes only sums with all intermediate results, and resamples only two-dimensional images.
         without: vec![
             Acosh::DEF,

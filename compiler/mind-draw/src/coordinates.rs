@@ -130,12 +130,12 @@ impl<'a> View<'a> {
             // Positions before this one are taken by nodes to the left.
             let mut free = 0;
             for &node in row {
-                let mut near = self.near(node);
-                near.sort_by_key(|&other| self.position[other]);
-                let Some(last) = near.len().checked_sub(1) else {
+                let mut neighbours = self.neighbours_of(node);
+                neighbours.sort_by_key(|&other| self.position[other]);
+                let Some(last) = neighbours.len().checked_sub(1) else {
                     continue;
                 };
-                for &other in &near[last / 2..=last.div_ceil(2)] {
+                for &other in &neighbours[last / 2..=last.div_ceil(2)] {
                     let step = if self.upwards {
                         (node, other)
                     } else {
@@ -156,19 +156,22 @@ impl<'a> View<'a> {
 
     /// Returns the neighbours that `node` is aligned with. A node without operands is placed next to the chain that it
     /// feeds, not in it.
-    fn near(&self, node: usize) -> Vec<usize> {
+    fn neighbours_of(&self, node: usize) -> Vec<usize> {
         let is_source = |node: &usize| self.layers.above[*node].is_empty();
         let feeds_chain = |reader: usize| {
             let mut others = self.layers.above[reader].iter();
             others.any(|other| !is_source(other))
         };
-        let near = self.before[node].iter().copied();
+        let neighbours = self.before[node].iter().copied();
         if self.upwards {
-            let is_beside = |reader: &usize| is_source(&node) && feeds_chain(*reader);
-            return near.filter(|reader| !is_beside(reader)).collect();
+            let is_source_of_chain = |reader: &usize| is_source(&node) && feeds_chain(*reader);
+            return neighbours
+                .filter(|reader| !is_source_of_chain(reader))
+                .collect();
         }
         let in_chain = feeds_chain(node);
-        near.filter(|other| !in_chain || !is_source(other))
+        neighbours
+            .filter(|other| !in_chain || !is_source(other))
             .collect()
     }
 

@@ -25,7 +25,7 @@ pub struct DrawBox {
     /// Equal for boxes that differ only in names, which is how repeated parts are found.
     pub like: String,
     /// The text, the title first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BoxLine>,
     /// Its role.
     pub fill: Fill,
     /// Its difference from another drawing.
@@ -38,7 +38,7 @@ pub struct DrawBox {
 
 /// A line of text in a box.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Row {
+pub struct BoxLine {
     /// The text.
     pub text: String,
     /// Dimmed text at the right border.
@@ -47,15 +47,15 @@ pub struct Row {
     pub chosen: bool,
 }
 
-impl Row {
+impl BoxLine {
     /// A row of `text` alone.
-    pub fn new(text: impl Into<String>) -> Row {
-        Row::with_aside(text, "")
+    pub fn new(text: impl Into<String>) -> BoxLine {
+        BoxLine::with_aside(text, "")
     }
 
     /// A row of `text` with `aside` at the right border.
-    pub fn with_aside(text: impl Into<String>, aside: impl Into<String>) -> Row {
-        Row {
+    pub fn with_aside(text: impl Into<String>, aside: impl Into<String>) -> BoxLine {
+        BoxLine {
             text: text.into(),
             aside: aside.into(),
             chosen: false,
@@ -168,7 +168,7 @@ impl Drawing {
     /// Marks the differences between drawings of a graph before and after a change.
     pub fn mark_changes(before: &mut Drawing, after: &mut Drawing) {
         let known = before.graph.node_weights();
-        let known: HashMap<String, Vec<Row>> = known
+        let known: HashMap<String, Vec<BoxLine>> = known
             .map(|own| (own.key.clone(), own.rows.clone()))
             .collect();
         let mut marks: HashMap<&str, Mark> = HashMap::new();

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::drawing::{DrawBox, Drawing, Row};
+use crate::drawing::{BoxLine, DrawBox, Drawing};
 use crate::geometry::{Area, Point};
 use crate::place::{End, Keep, Link, Node, Placed, place, straighten};
 use crate::text::width;
@@ -36,7 +36,7 @@ pub struct Layout {
 
 /// Returns the size of a box.
 fn size(own: &DrawBox) -> (i64, i64) {
-    let row = |row: &Row| {
+    let row = |row: &BoxLine| {
         let aside = if row.aside.is_empty() { 0 } else { ASIDE };
         width(&row.text) + aside + width(&row.aside)
     };

@@ -22,7 +22,7 @@ mod svg;
 mod text;
 
 pub use dot::dot;
-pub use drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
+pub use drawing::{BoxLine, DrawBox, Drawing, Edge, Fill, Mark};
 pub use geometry::{Area, Point};
 pub use layout::Layout;
 pub use simplify::Detail;

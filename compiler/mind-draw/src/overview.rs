@@ -7,10 +7,10 @@ use petgraph::Incoming;
 use petgraph::graph::NodeIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
+use crate::drawing::{BoxLine, DrawBox, Drawing, Edge, Fill, Mark};
 
 /// The approximate number of boxes for ops outside of repetitions, and the minimum number of ops of one.
-const PARTS: usize = 16;
+const TARGET_BOXES: usize = 16;
 const LEAST: usize = 8;
 /// The maximum number of repetitions with a box each.
 const FRAMES: usize = 40;
@@ -39,7 +39,7 @@ pub(crate) fn overview(folded: &Drawing) -> Drawing {
             }));
         }
     }
-    for range in parts(folded, &order) {
+    for range in split_order(folded, &order) {
         let number = out.add(summary(folded, &order[range.clone()]));
         for node in &order[range] {
             part[node.index()] = Some(number);
@@ -67,13 +67,13 @@ fn times(folded: &Drawing, node: NodeIndex) -> usize {
 }
 
 /// Splits `order` into parts that do not mix boxes of a frame with others.
-fn parts(folded: &Drawing, order: &[NodeIndex]) -> Vec<Range<usize>> {
+fn split_order(folded: &Drawing, order: &[NodeIndex]) -> Vec<Range<usize>> {
     let graph = &folded.graph;
     let keep_frames = folded.frames.len() <= FRAMES;
     let frame = |node: NodeIndex| graph[node].frame.filter(|_| keep_frames);
     let alive = alive(folded, order);
     let free = order.iter().filter(|&&node| frame(node).is_none()).count();
-    let size = free.div_ceil(PARTS).max(LEAST);
+    let size = free.div_ceil(TARGET_BOXES).max(LEAST);
     let is_end = |node: NodeIndex| graph[node].fill == Fill::Output;
     let together =
         |&a: &NodeIndex, &b: &NodeIndex| frame(a) == frame(b) && !is_end(a) && !is_end(b);
@@ -140,14 +140,14 @@ fn summary(folded: &Drawing, nodes: &[NodeIndex]) -> DrawBox {
         1 => counted(total, "op"),
         times => format!("{} × {times}", counted(total, "op")),
     };
-    let mut rows = vec![Row::with_aside(
+    let mut rows = vec![BoxLine::with_aside(
         title,
         format!("{} … {}", first.key, last.key),
     )];
     rows.extend(
         last.rows
             .get(1)
-            .map(|ty| Row::new(format!("→ {}", ty.text))),
+            .map(|ty| BoxLine::new(format!("→ {}", ty.text))),
     );
     let mut kinds: FxHashMap<&str, usize> = FxHashMap::default();
     for &node in nodes {
@@ -157,10 +157,10 @@ fn summary(folded: &Drawing, nodes: &[NodeIndex]) -> DrawBox {
     let mut kinds: Vec<(&str, usize)> = kinds.into_iter().collect();
     kinds.sort_by_key(|&(kind, count)| (Reverse(count), kind));
     let listed = kinds.iter().take(KINDS);
-    rows.extend(listed.map(|(kind, count)| Row::new(format!("{count} {kind}"))));
+    rows.extend(listed.map(|(kind, count)| BoxLine::new(format!("{count} {kind}"))));
     let rest: usize = kinds.iter().skip(KINDS).map(|(_, count)| count).sum();
     if rest > 0 {
-        rows.push(Row::new(format!("{rest} others")));
+        rows.push(BoxLine::new(format!("{rest} others")));
     }
     let mut weights: Vec<NodeIndex> = nodes
         .iter()
@@ -171,7 +171,7 @@ fn summary(folded: &Drawing, nodes: &[NodeIndex]) -> DrawBox {
     weights.dedup();
     if !weights.is_empty() {
         let count = counted(weights.len(), "weight");
-        rows.push(Row::with_aside("", count));
+        rows.push(BoxLine::with_aside("", count));
     }
     let same = nodes.iter().all(|&node| graph[node].mark == Mark::Same);
     DrawBox {

@@ -9,8 +9,8 @@ use crate::layers::{Layers, Net};
 const GAP: i64 = 30;
 const MORE: i64 = 30;
 /// The distance of the first edge next to a box from its border, and between such edges.
-const BESIDE: i64 = 9;
-const APART: i64 = 5;
+const SIDE_EDGE_GAP: i64 = 9;
+const SIDE_EDGE_STEP: i64 = 5;
 /// The maximum number of edges next to a box that are drawn apart.
 const BUNDLE: usize = 6;
 /// The minimum distance of edges from the corners of a box, and the default distance between edges.
@@ -67,15 +67,15 @@ pub(crate) struct Placed {
 
 /// Places `nodes` in layers and routes `links`.
 pub(crate) fn place(nodes: &[Node], links: &[Link]) -> Placed {
-    let mut beside = vec![0; nodes.len()];
+    let mut side_edges = vec![0; nodes.len()];
     for link in links {
         if matches!(link.end, End::Side(_)) {
-            beside[link.to] += 1;
+            side_edges[link.to] += 1;
         }
     }
-    let margin = |node: usize| match beside[node].min(BUNDLE) {
+    let margin = |node: usize| match side_edges[node].min(BUNDLE) {
         0 => 0,
-        count => BESIDE + APART * count as i64,
+        count => SIDE_EDGE_GAP + SIDE_EDGE_STEP * count as i64,
     };
     let kept = |keep: Keep| (0..nodes.len()).filter(move |&node| nodes[node].keep == keep);
     let widths = nodes.iter().enumerate();
@@ -199,14 +199,14 @@ impl Router<'_> {
             for (number, &link) in run.iter().enumerate() {
                 tips[link] = match self.links[link].end {
                     End::Border => {
-                        let behind = (run.len() - 1 - number) as i64;
-                        let tip = self.last(link).min(right - behind * apart).max(free);
+                        let remaining = (run.len() - 1 - number) as i64;
+                        let tip = self.last(link).min(right - remaining * apart).max(free);
                         free = tip + apart;
                         tip
                     }
                     End::Fixed(offset) => area.x + offset,
                     End::Side(_) => {
-                        let away = BESIDE + APART * number.min(BUNDLE - 1) as i64;
+                        let away = SIDE_EDGE_GAP + SIDE_EDGE_STEP * number.min(BUNDLE - 1) as i64;
                         if self.last(link) <= self.middle[self.links[link].to] {
                             area.x - away
                         } else {
@@ -228,7 +228,7 @@ impl Router<'_> {
                 return Vec::new();
             };
             let (border, title) = (from.x + from.width, from.y + TIPS);
-            let out = border + BESIDE;
+            let out = border + SIDE_EDGE_GAP;
             let y = (from.y + y).max(title + 1);
             return vec![
                 point(border, title),

@@ -111,13 +111,13 @@ fn draw(out: &mut String, own: &DrawBox, area: Area) {
     for (number, row) in own.rows.iter().enumerate() {
         let top = area.y + TOP + LINE * number as i64;
         if row.chosen {
-            let behind = Area {
+            let backdrop = Area {
                 x: area.x + 3,
                 y: top,
                 width: area.width - 6,
                 height: LINE,
             };
-            rectangle(out, behind, "class=\"chosen\" rx=\"3\"");
+            rectangle(out, backdrop, "class=\"chosen\" rx=\"3\"");
         }
         let class = if number == 0 { "title" } else { "" };
         text(out, class, (area.x + PADDING, top + BASE), "", &row.text);

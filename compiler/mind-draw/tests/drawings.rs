@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use mind_draw::{Area, Detail, DrawBox, Drawing, Edge, Fill, Layout, Mark, Row, dot, escape, svg};
+use mind_draw::{
+    Area, BoxLine, Detail, DrawBox, Drawing, Edge, Fill, Layout, Mark, dot, escape, svg,
+};
 use mind_ir::random::Rng;
 use petgraph::graph::NodeIndex;
 
@@ -14,7 +16,7 @@ fn op(drawing: &mut Drawing, title: &str, sources: &[NodeIndex]) -> NodeIndex {
     };
     let key = format!("%{}", drawing.graph.node_count());
     let node = drawing.add(DrawBox {
-        rows: vec![Row::with_aside(title, &key), Row::new("f32[2]")],
+        rows: vec![BoxLine::with_aside(title, &key), BoxLine::new("f32[2]")],
         key,
         like: title.to_owned(),
         fill,
@@ -32,7 +34,7 @@ fn drawn(seed: u64) -> Drawing {
     let count = 1 + rng.below(60);
     for _ in 0..count {
         let rows = 1 + rng.below(4);
-        let text = || Row::new("x".repeat(1 + rng.below(30)));
+        let text = || BoxLine::new("x".repeat(1 + rng.below(30)));
         drawing.add(DrawBox {
             rows: Vec::new(),
             ..DrawBox::default()
@@ -322,7 +324,9 @@ fn text_is_escaped_and_measured() {
 #[test]
 fn changes_are_marked() {
     let (mut before, mut after) = (network(1, 2), network(1, 3));
-    after.graph[NodeIndex::new(0)].rows.push(Row::new("more"));
+    after.graph[NodeIndex::new(0)]
+        .rows
+        .push(BoxLine::new("more"));
     Drawing::mark_changes(&mut before, &mut after);
     let marks = |drawing: &Drawing| drawing.boxes().map(|own| own.mark).collect::<Vec<Mark>>();
     let (same, new, changed) = (Mark::Same, Mark::New, Mark::Changed);

@@ -12,15 +12,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A module in three parts, which are run in this order.
 pub(crate) struct Cut {
     /// Ops that can be compiled with the known extents; `None` if there are none.
-    pub(crate) first: Option<Part>,
+    pub(crate) first: Option<Subgraph>,
     /// Ops with known operand shapes whose results, or values in their regions, have data-dependent shapes.
     pub(crate) evaluated: Vec<OpId>,
     /// Ops that depend on their results, with `?` for the unknown extents; `None` if there are none.
-    pub(crate) rest: Option<Part>,
+    pub(crate) rest: Option<Subgraph>,
 }
 
 /// A part of a module, as a module of its own.
-pub(crate) struct Part {
+pub(crate) struct Subgraph {
     pub(crate) graph: Graph,
     /// The value of the whole module for each input, including weights.
     pub(crate) inputs: Vec<ValueId>,
@@ -60,9 +60,9 @@ pub(crate) fn cut(g: &Graph) -> Option<Cut> {
     let read: FxHashSet<ValueId> = read.copied().collect();
     let outputs: FxHashSet<ValueId> = g.outputs().iter().copied().collect();
     Some(Cut {
-        first: part(g, &first, &read),
+        first: subgraph(g, &first, &read),
         evaluated,
-        rest: part(g, &rest, &outputs),
+        rest: subgraph(g, &rest, &outputs),
     })
 }
 
@@ -103,7 +103,7 @@ fn live(g: &Graph) -> FxHashSet<OpId> {
 
 /// Builds a module of `ops`, in their order, whose outputs are those of their results that are among `wanted`; returns
 /// `None` if there are none.
-fn part(g: &Graph, ops: &[OpId], wanted: &FxHashSet<ValueId>) -> Option<Part> {
+fn subgraph(g: &Graph, ops: &[OpId], wanted: &FxHashSet<ValueId>) -> Option<Subgraph> {
     let results = ops.iter().flat_map(|&op| g.results(op));
     let outputs: Vec<ValueId> = results.filter(|value| wanted.contains(value)).collect();
     if outputs.is_empty() {
@@ -146,7 +146,7 @@ fn part(g: &Graph, ops: &[OpId], wanted: &FxHashSet<ValueId>) -> Option<Part> {
         results: 0,
         span: Span::FILE,
     });
-    Some(Part {
+    Some(Subgraph {
         graph,
         inputs,
         outputs,

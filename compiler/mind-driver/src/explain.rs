@@ -32,7 +32,7 @@ pub enum Explain {
 pub struct RuleAt {
     rule: String,
     line: usize,
-    heard: Vec<String>,
+    missed_reasons: Vec<String>,
 }
 
 impl Explain {
@@ -48,7 +48,7 @@ impl Explain {
                 Explain::Rule(RuleAt {
                     rule: rule.to_owned(),
                     line,
-                    heard: off.into_iter().collect(),
+                    missed_reasons: off.into_iter().collect(),
                 })
             }
             (value, None) => Explain::Value(value.to_owned()),
@@ -64,7 +64,7 @@ impl Explain {
     }
 
     /// Returns whether missed matches of `rule` have to be recorded.
-    pub fn asks(&self, rule: &str) -> bool {
+    pub fn records_missed(&self, rule: &str) -> bool {
         matches!(self, Explain::Rule(at) if at.rule == rule)
     }
 
@@ -75,8 +75,8 @@ impl Explain {
             && at.line == file.position(span).0
         {
             let line = format!("{pass}: did not act: {reason}");
-            if !at.heard.contains(&line) {
-                at.heard.push(line);
+            if !at.missed_reasons.contains(&line) {
+                at.missed_reasons.push(line);
             }
         }
     }
@@ -115,14 +115,14 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Returns the explanation of `asked`.
+    /// Returns the explanation of `subject`.
     ///
     /// # Errors
     ///
     /// Errors if the output lacks the value.
-    pub fn tell(&self, asked: &Explain) -> Result<String, String> {
+    pub fn explain(&self, subject: &Explain) -> Result<String, String> {
         let mut out = String::new();
-        match asked {
+        match subject {
             Explain::All => self.all(&mut out),
             Explain::Value(name) => {
                 let (at, value) = self.find(name)?;
@@ -270,12 +270,12 @@ impl<'a> Story<'a> {
     fn rule(&self, at: &RuleAt, out: &mut String) {
         let (rule, line) = (&at.rule, at.line);
         let _ = writeln!(out, "{rule} at {}:{line}", self.file.name());
-        let mut told = false;
+        let mut is_explained = false;
         for record in self.history {
             let here =
                 |step: &RecordedStep| step.rule == *rule && self.file.position(step.span).0 == line;
             if record.steps.iter().any(here) {
-                told = true;
+                is_explained = true;
                 let _ = writeln!(
                     out,
                     "  {}: acted: {} -> {}",
@@ -283,11 +283,11 @@ impl<'a> Story<'a> {
                 );
             }
         }
-        for heard in &at.heard {
-            told = true;
-            let _ = writeln!(out, "  {heard}");
+        for reason in &at.missed_reasons {
+            is_explained = true;
+            let _ = writeln!(out, "  {reason}");
         }
-        if !told {
+        if !is_explained {
             let text = self.file.text().lines().nth(line.wrapping_sub(1));
             let _ = match text.map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => writeln!(out, "  no pass tried it on `{text}`"),
@@ -306,7 +306,7 @@ mod tests {
         let parse = |text| Explain::parse(text, &RewriteOptions::default());
         assert_eq!(parse(""), Explain::All);
         assert_eq!(parse("%7"), Explain::Value("%7".into()));
-        assert!(parse("mul-one@12").asks("mul-one"));
+        assert!(parse("mul-one@12").records_missed("mul-one"));
         assert_eq!(parse("a@b"), Explain::Value("a@b".into()));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mind_ir::Bytes;
 
-use crate::formats::{Beside, ForeignFile, Format, FormatInfo, LoadOptions, Read};
+use crate::formats::{DataFile, ForeignFile, Format, FormatInfo, LoadOptions, Read};
 use crate::host::{Contents, FileSystem};
 
 /// The bytes of a module and how to parse them.
@@ -126,7 +126,7 @@ pub fn read(
         let from = given.or_else(|| FormatInfo::of_bytes(&bytes));
         return Ok(Input {
             options: LoadOptions {
-                beside: from.map_or(Vec::new(), |row| beside(files, row, path, &bytes)),
+                data_files: from.map_or(Vec::new(), |row| data_files(files, row, path, &bytes)),
                 from,
                 ..options.clone()
             },
@@ -202,7 +202,12 @@ fn refused(files: &mut dyn FileSystem, path: &str, source: io::Error) -> FileErr
 }
 
 /// Opens the external data files of the file at `path`, within its folder.
-fn beside(files: &mut dyn FileSystem, row: &FormatInfo, path: &str, bytes: &[u8]) -> Vec<Beside> {
+fn data_files(
+    files: &mut dyn FileSystem,
+    row: &FormatInfo,
+    path: &str,
+    bytes: &[u8],
+) -> Vec<DataFile> {
     let Some(Read::Binary(reader)) = row.read else {
         return Vec::new();
     };
@@ -212,7 +217,7 @@ fn beside(files: &mut dyn FileSystem, row: &FormatInfo, path: &str, bytes: &[u8]
             Some(folder) => files.map_below(folder, Path::new(&name)).map(Arc::from),
             None => Err(io::Error::from(io::ErrorKind::Unsupported)),
         };
-        Beside {
+        DataFile {
             bytes: bytes.map_err(|why| why.to_string()),
             name,
         }

@@ -25,9 +25,9 @@ pub fn left_out(row: &FormatInfo, g: &Graph) -> Option<Diagnostic> {
 }
 
 /// A part of an interface: its name, the level that a format needs for it, and the entries that a module has.
-type Part = (&'static str, Carried, fn(&Interface) -> Vec<&str>);
+type InterfacePart = (&'static str, Carried, fn(&Interface) -> Vec<&str>);
 
-const PARTS: &[Part] = &[
+const PARTS: &[InterfacePart] = &[
     ("names of outputs", Carried::Names, |own| {
         let names = own.outputs.iter();
         names.filter_map(|output| output.name.as_deref()).collect()

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{BindError, Origin, Unbound};
 use crate::extents::Extents;
-use crate::inputs::{Arrays, InputSpec, inputs};
+use crate::inputs::{ArrayType, ArrayTypes, Arrays, InputSpec, inputs};
 
 /// Arrays that fit a module's inputs, and the extents of its symbolic dimensions that follow from them.
 #[derive(Clone, Debug)]
@@ -71,6 +71,13 @@ const SUGGESTIONS: usize = 20;
 /// Returns the errors in the order of the inputs: a dtype, rank or fixed extent that differs from the declared type, or
 /// a symbolic dimension with two extents. They are followed by the arrays that do not belong to an input.
 pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> {
+    let types = arrays.iter();
+    let types = types.map(|(name, array)| (name.clone(), ArrayType::of(array)));
+    check_types(g, &types.collect(), extents)
+}
+
+/// [`check`] by the types of the arrays alone.
+pub fn check_types(g: &Graph, arrays: &ArrayTypes, extents: &mut Extents) -> Vec<Unbound> {
     let declared = inputs(g);
     let mut errors = Vec::new();
     for input in &declared {
@@ -101,21 +108,21 @@ pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> 
 fn check_array(
     g: &Graph,
     input: &InputSpec<'_>,
-    array: &Tensor,
+    array: &ArrayType,
     extents: &mut Extents,
 ) -> Result<(), BindError> {
     let name = || input.name.to_owned();
     let ty = || input.ty.text(g.symbols());
-    if array.dtype() != input.ty.dtype {
-        let (expected, found) = (input.ty.dtype, array.dtype());
+    if array.dtype != input.ty.dtype {
+        let (expected, found) = (input.ty.dtype, array.dtype);
         return Err(BindError::DType {
             name: name(),
             expected,
             found,
         });
     }
-    if array.rank() != input.ty.rank() {
-        let (rank, found) = (input.ty.rank(), array.shape().to_vec());
+    if array.shape.len() != input.ty.rank() {
+        let (rank, found) = (input.ty.rank(), array.shape.clone());
         return Err(BindError::Rank {
             name: name(),
             rank,
@@ -123,7 +130,7 @@ fn check_array(
             found,
         });
     }
-    for (dimension, (&dim, &found)) in input.ty.shape.iter().zip(array.shape()).enumerate() {
+    for (dimension, (&dim, &found)) in input.ty.shape.iter().zip(&array.shape).enumerate() {
         match dim {
             Dim::Fixed(expected) if i64::try_from(found) == Ok(expected) => {}
             Dim::Fixed(expected) => {

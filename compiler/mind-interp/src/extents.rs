@@ -110,12 +110,12 @@ impl Extents {
     pub(crate) fn chosen(
         &self,
         g: &Graph,
-        is_made_up: impl Fn(&str) -> bool,
+        is_random: impl Fn(&str) -> bool,
     ) -> Vec<(String, usize)> {
         let mut chosen: Vec<(String, usize)> = Vec::new();
-        let made_up = inputs(g).into_iter();
-        let made_up = made_up.filter(|input| is_made_up(input.name));
-        for dim in made_up.flat_map(|input| input.ty.shape) {
+        let random = inputs(g).into_iter();
+        let random = random.filter(|input| is_random(input.name));
+        for dim in random.flat_map(|input| input.ty.shape) {
             let own = match *dim {
                 Dim::Fixed(_) => None,
                 Dim::Symbol(sym) => match self.symbols.get(&sym) {
@@ -135,7 +135,7 @@ impl Extents {
     }
 
     /// Returns the extent of `dim` in a generated array; `None` for an unbound symbol.
-    pub(crate) fn made_up(&self, dim: Dim) -> Option<usize> {
+    pub(crate) fn random_extent(&self, dim: Dim) -> Option<usize> {
         match dim {
             Dim::Fixed(extent) => usize::try_from(extent).ok(),
             Dim::Symbol(sym) => self.symbols.get(&sym).map(|(extent, _)| *extent),

@@ -5,11 +5,33 @@ use std::collections::BTreeMap;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::TypeView;
+use mind_ir::types::{DType, TypeView};
 use mind_ir::{Graph, OpId};
 
 /// Arrays by the name of their input.
 pub type Arrays = BTreeMap<String, Tensor>;
+
+/// The dtype and the extents of an array.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArrayType {
+    /// The element type.
+    pub dtype: DType,
+    /// The extents, outermost first.
+    pub shape: Vec<usize>,
+}
+
+impl ArrayType {
+    /// The type of `array`.
+    pub fn of(array: &Tensor) -> ArrayType {
+        ArrayType {
+            dtype: array.dtype(),
+            shape: array.shape().to_vec(),
+        }
+    }
+}
+
+/// The types of arrays by the name of the input they are for.
+pub type ArrayTypes = BTreeMap<String, ArrayType>;
 
 /// An input of a module.
 #[derive(Clone, Copy, Debug)]

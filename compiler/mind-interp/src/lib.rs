@@ -16,12 +16,12 @@ mod raw;
 mod run;
 mod sample;
 
-pub use bind::{Bound, bind, check};
+pub use bind::{Bound, bind, check, check_types};
 pub use compare::{Mismatch, compare};
 pub use error::{BindError, Origin, RunError, Unbound};
 pub use extents::{DYNAMIC_EXTENT, Extents, SYMBOL_EXTENTS};
 pub use fingerprint::fingerprint;
-pub use inputs::{Arrays, InputSpec, inputs};
+pub use inputs::{ArrayType, ArrayTypes, Arrays, InputSpec, inputs};
 pub use random::{Random, complete, random_inputs, special_inputs};
 pub use raw::Scalar;
 pub use run::{RunConfig, run};

@@ -41,7 +41,7 @@ pub struct Random {
 ///
 /// If the arrays take more than 4 GiB.
 pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
-    made_up(g, seed, Values::Ordinary, extents)
+    random_values(g, seed, Values::Ordinary, extents)
 }
 
 /// Returns arrays as [`random_inputs`] does, with special values among the others, for differential tests.
@@ -50,10 +50,10 @@ pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, V
 ///
 /// If the arrays take more than 4 GiB.
 pub fn special_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
-    made_up(g, seed, Values::Special, extents)
+    random_values(g, seed, Values::Special, extents)
 }
 
-fn made_up(
+fn random_values(
     g: &Graph,
     seed: u64,
     values: Values,
@@ -101,7 +101,7 @@ pub fn complete(
             .ty
             .shape
             .iter()
-            .map(|&dim| extents.made_up(dim))
+            .map(|&dim| extents.random_extent(dim))
             .collect();
         let shape = shape.expect("every symbol has an extent and no fixed one is negative");
         let Some(bytes) = bytes(input.ty.dtype, &shape).filter(|&bytes| bytes <= left) else {

@@ -136,7 +136,7 @@ fn indexed_extent(g: &Graph, op: OpId, data: ValueId, extents: &Extents) -> u64 
         .is_some_and(|op| g.def(op).has(Trait::Interface));
     match dim {
         Some(Dim::Dynamic) if !is_input => 1,
-        Some(&dim) => extents.made_up(dim).map_or(1, |extent| extent as u64),
+        Some(&dim) => extents.random_extent(dim).map_or(1, |extent| extent as u64),
         None => 1,
     }
 }

@@ -1,8 +1,8 @@
 //! Rules for the ops that one kernel can compute. Fusion uses them to group ops, and lowering to build a kernel from
 //! each group.
 //!
-//! Ops have a common [`Form`] if a single loop nest computes all of them, each element once. The form alone decides;
-//! the kinds that groups are given are labels for readers.
+//! Ops have a common [`KernelForm`] if a single loop nest computes all of them, each element once. The form alone
+//! decides; the kinds that groups are given are labels for readers.
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::types::{DType, Dim};
 
 /// The loop structure of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum KernelForm {
     /// Scalar functions, applied one after the other at the positions of one shape.
     Elementwise,
     /// Elementwise ops and reductions over the same axes of one shape, computed row by row.
@@ -146,7 +146,7 @@ pub const POSITIONS: Clash = "the ops run over different positions";
 /// # Errors
 ///
 /// The reason why they have no common form.
-pub fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
+pub fn form(steps: &[Step<'_>]) -> Result<KernelForm, Clash> {
     if steps.iter().any(|step| step.kind == StepKind::Other) {
         return Err("an op that copies or looks up runs by itself");
     }
@@ -157,11 +157,11 @@ pub fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
         require(fits, WIDER)?;
     }
     match (contractions.as_slice(), steps.iter().any(Step::reduces)) {
-        ([], false) => elementwise(steps).map(|()| Form::Elementwise),
-        ([], true) => rowwise(steps).map(|()| Form::Rows),
-        (&[product], false) => contraction(steps, product).map(|()| Form::Contraction),
+        ([], false) => elementwise(steps).map(|()| KernelForm::Elementwise),
+        ([], true) => rowwise(steps).map(|()| KernelForm::Rows),
+        (&[product], false) => contraction(steps, product).map(|()| KernelForm::Contraction),
         ([_], true) => Err(PRODUCT_AND_ROWS),
-        (&[first, second], true) => attention(steps, first, second).map(|()| Form::Attention),
+        (&[first, second], true) => attention(steps, first, second).map(|()| KernelForm::Attention),
         _ => Err(TWO_PRODUCTS),
     }
 }
@@ -189,7 +189,7 @@ fn reduced(steps: &[Step<'_>]) -> Vec<bool> {
 const UNIT: Dim = Dim::Fixed(1);
 
 /// The shapes of the values in a row-wise kernel.
-struct Rows<'s> {
+struct RowShapes<'s> {
     space: &'s [Dim],
     axes: u64,
     /// The shape of a reduction's result with `keepdims`: the space with extent 1 along the axes.
@@ -198,11 +198,11 @@ struct Rows<'s> {
     dropped: SmallVec<[Dim; 6]>,
 }
 
-impl<'s> Rows<'s> {
-    fn of(space: &'s [Dim], axes: u64) -> Rows<'s> {
+impl<'s> RowShapes<'s> {
+    fn of(space: &'s [Dim], axes: u64) -> RowShapes<'s> {
         let is_reduced = |at: usize| axes >> at & 1 == 1;
         let dims = || space.iter().copied().enumerate();
-        Rows {
+        RowShapes {
             space,
             axes,
             kept: dims()
@@ -216,9 +216,9 @@ impl<'s> Rows<'s> {
     }
 
     /// Returns the shapes for the first reduction or normalisation of `steps`.
-    fn first(steps: &[Step<'s>]) -> Option<Rows<'s>> {
+    fn first(steps: &[Step<'s>]) -> Option<RowShapes<'s>> {
         let step = steps.iter().find(|step| step.reduces())?;
-        Some(Rows::of(step.reads.first()?.shape, step.axes))
+        Some(RowShapes::of(step.reads.first()?.shape, step.axes))
     }
 
     /// Returns for each axis with an extent other than 1 whether it is reduced.
@@ -236,8 +236,8 @@ impl<'s> Rows<'s> {
 
     /// Whether the reduced axes are adjacent, so that they can be merged into one. Axes of extent 1 are ignored.
     fn is_one_axis(&self) -> bool {
-        let behind = self.wide().skip_while(|reduced| !reduced);
-        behind
+        let from_first = self.wide().skip_while(|reduced| !reduced);
+        from_first
             .skip_while(|&reduced| reduced)
             .all(|reduced| !reduced)
     }
@@ -328,7 +328,7 @@ const COLUMNS: Clash =
     "a reduction over axes that are not the last can only produce one value per column";
 
 fn rowwise(steps: &[Step<'_>]) -> Result<(), Clash> {
-    let rows = Rows::first(steps).ok_or("no reduction")?;
+    let rows = RowShapes::first(steps).ok_or("no reduction")?;
     require(rows.is_one_axis(), "the reduced axes are not adjacent")?;
     require(rows.is_trailing() || fits_columns(steps), COLUMNS)?;
     steps.iter().try_for_each(|step| rows.check(step, steps))
@@ -338,7 +338,7 @@ fn rowwise(steps: &[Step<'_>]) -> Result<(), Clash> {
 /// normalisation, a reduction depends on another, or a step of the full shape depends on a reduction or leaves the
 /// kernel.
 pub fn fits_columns(steps: &[Step<'_>]) -> bool {
-    let Some(rows) = Rows::first(steps) else {
+    let Some(rows) = RowShapes::first(steps) else {
         return false;
     };
     let reduced = reduced(steps);
@@ -414,8 +414,8 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
         scores.last() != Some(&Dim::Fixed(0)),
         "the rows have no elements",
     )?;
-    let parts = parts(steps, second);
-    let rows = Rows::of(scores, 1 << prefix(scores));
+    let stages = attention_stages(steps, second);
+    let rows = RowShapes::of(scores, 1 << prefix(scores));
     let reduced = reduced(steps);
     let left = steps[second].reads.first().and_then(Read::step);
     let normalised = left.is_some_and(|left| reduced[left] && steps[left].result == scores);
@@ -426,32 +426,35 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
     let mut score = None;
     for (at, step) in steps.iter().enumerate() {
         require(
-            !step.leaves || parts[at] == Part::Behind,
+            !step.leaves || stages[at] == AttentionStage::Epilogue,
             "the rows are read elsewhere",
         )?;
-        let before = step
-            .inner()
-            .all(|read| (parts[read] == Part::Behind) == (parts[at] == Part::Behind));
-        match (step.kind, parts[at]) {
+        let before = step.inner().all(|read| {
+            (stages[read] == AttentionStage::Epilogue) == (stages[at] == AttentionStage::Epilogue)
+        });
+        match (step.kind, stages[at]) {
             (StepKind::Permute, _) => require(transposes_operand(steps, at), TRANSPOSED)?,
             (StepKind::Product, _) => {}
-            (StepKind::Elementwise, Part::Behind) => {
+            (StepKind::Elementwise, AttentionStage::Epilogue) => {
                 require(
                     before && step.result == space,
                     "an op reads elements of other rows",
                 )?;
             }
-            (StepKind::Elementwise, Part::Scores) => {
+            (StepKind::Elementwise, AttentionStage::Scores) => {
                 require(
                     step.result == scores,
                     "the ops run over other positions than the product",
                 )?;
             }
-            (_, Part::Rows) => {
+            (_, AttentionStage::Rows) => {
                 rows.check(step, steps)?;
                 let inner = step.reads.iter().all(|read| read.from != Source::Operand);
                 require(inner, "the rows between two products read an operand")?;
-                for read in step.inner().filter(|&read| parts[read] != Part::Rows) {
+                for read in step
+                    .inner()
+                    .filter(|&read| stages[read] != AttentionStage::Rows)
+                {
                     let only = *score.get_or_insert(read) == read;
                     require(only, "the rows read several values per position")?;
                 }
@@ -463,19 +466,19 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
     require(connected, "two products without rows between them")
 }
 
-/// The part of attention that a step belongs to.
+/// The stage of attention that a step belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum AttentionStage {
     /// The first product and its elementwise ops.
     Scores,
     /// The row-wise ops between the products.
     Rows,
     /// The second product and its epilogue.
-    Behind,
+    Epilogue,
 }
 
-/// Returns the part of each step of attention. `second` is the second product.
-pub fn parts(steps: &[Step<'_>], second: usize) -> Vec<Part> {
+/// Returns the stage of each step of attention. `second` is the second product.
+pub fn attention_stages(steps: &[Step<'_>], second: usize) -> Vec<AttentionStage> {
     let mut feeds = vec![false; steps.len()];
     feeds[second] = true;
     for at in (0..=second).rev() {
@@ -484,12 +487,12 @@ pub fn parts(steps: &[Step<'_>], second: usize) -> Vec<Part> {
         }
     }
     let reduced = reduced(steps);
-    let part = |at: usize| match (at != second && feeds[at], reduced[at]) {
-        (false, _) => Part::Behind,
-        (true, true) => Part::Rows,
-        (true, false) => Part::Scores,
+    let stage = |at: usize| match (at != second && feeds[at], reduced[at]) {
+        (false, _) => AttentionStage::Epilogue,
+        (true, true) => AttentionStage::Rows,
+        (true, false) => AttentionStage::Scores,
     };
-    (0..steps.len()).map(part).collect()
+    (0..steps.len()).map(stage).collect()
 }
 
 /// Whether the step at `to` is, or depends on, the step at `from`.

@@ -29,7 +29,7 @@ pub trait Listener {
 
     /// Returns whether [`missed`](Listener::missed) should be called for this rule. Engines ask because finding the
     /// reason may take time.
-    fn hears_missed(&self, rule: &str) -> bool {
+    fn observes_missed(&self, rule: &str) -> bool {
         let _ = rule;
         false
     }

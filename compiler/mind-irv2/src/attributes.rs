@@ -46,7 +46,7 @@ pub enum Attribute {
 }
 
 /// The properties of an attribute.
-struct Row {
+struct AttributeInfo {
     attribute: Attribute,
     key: &'static str,
     /// The value without effect, which documents omit.
@@ -76,8 +76,8 @@ const fn row(
     key: &'static str,
     neutral: f64,
     (is_valid, expected): (fn(f64) -> bool, &'static str),
-) -> Row {
-    Row {
+) -> AttributeInfo {
+    AttributeInfo {
         attribute,
         key,
         neutral,
@@ -93,7 +93,7 @@ const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
 /// Every attribute, in declaration order.
 #[rustfmt::skip]
-const ROWS: [Row; 20] = [
+const ROWS: [AttributeInfo; 20] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
     row(Attribute::ResidualScale, "residual_scale", 1.0, SCALE),
     row(Attribute::AttentionScale, "attention_scale", 0.0, AT_LEAST_ZERO),

@@ -29,7 +29,7 @@ pub use attributes::{Activation, Attribute, Attributes, Layers};
 pub use audio::Audio;
 pub use config::{
     Biases, Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
-    RopeScaling, Turning, Yarn, align,
+    RopeScaling, RotaryStyle, Yarn, align,
 };
 pub use experts::{Among, Experts};
 pub use factors::{FrequencyFactors, MAX_FACTORS};

@@ -6,7 +6,7 @@ use mind_json::Member;
 use mind_weights::WeightType;
 
 use crate::config::Config;
-use crate::layout::buffers::Form;
+use crate::layout::buffers::TensorForm;
 
 /// A document of IR v2.
 ///
@@ -52,8 +52,10 @@ impl WeightTypes {
         let mut types = WeightTypes::default();
         for buffer in config.family.buffers() {
             let dtype = match buffer.form(config) {
-                Form::Vector { .. } | Form::HeadVector { .. } => vectors,
-                Form::Matrix { .. } | Form::HeadRows { .. } | Form::HeadColumns { .. } => matrices,
+                TensorForm::Vector { .. } | TensorForm::HeadVector { .. } => vectors,
+                TensorForm::Matrix { .. }
+                | TensorForm::HeadRows { .. }
+                | TensorForm::HeadColumns { .. } => matrices,
             };
             buffer
                 .parts()

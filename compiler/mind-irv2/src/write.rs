@@ -1,6 +1,6 @@
 //! Writes documents, in the document dialect.
 
-use mind_json::{Kind, Member, Value};
+use mind_json::{Member, Value, ValueKind};
 use mind_weights::WeightType;
 
 use crate::attributes::Activation;
@@ -8,7 +8,7 @@ use crate::config::{Config, Rope, RopeScaling};
 use crate::layout::arena::ALIGNMENT;
 use crate::layout::buffers::{Buffer, When, bytes_of};
 use crate::layout::dims::{Dim, Extent};
-use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
+use crate::layout::nodes::{Node, PlanSection, layer_nodes, nodes};
 use crate::schema::Document;
 
 /// Returns the text of `document`, from which [`read`](fn@crate::read) returns an equal document.
@@ -36,7 +36,7 @@ pub fn write(document: &Document) -> String {
         Member::new("meta", meta_value(document)),
     ];
     members.extend(document.foreign.document.iter().cloned());
-    Value::from(Kind::Object(members)).print()
+    Value::from(ValueKind::Object(members)).print()
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
@@ -122,7 +122,7 @@ fn config_value(document: &Document) -> Value {
         }
     }
     members.extend(document.foreign.config.iter().cloned());
-    Kind::Object(members).into()
+    ValueKind::Object(members).into()
 }
 
 /// Returns the `f64` with the shortest decimal representation that reads back as `real`.
@@ -233,14 +233,14 @@ fn node_values(config: &Config) -> Vec<Value> {
 }
 
 fn stack_values(config: &Config) -> Vec<Value> {
-    let first = nodes(config, Part::First).map(|row| node(row, -1, config));
+    let first = nodes(config, PlanSection::First).map(|row| node(row, -1, config));
     let layers = (0..config.num_layers as i64).flat_map(|layer| {
         let own = config.of_layer(layer as usize);
         let rows = layer_nodes(&own, config.has_experts(layer as usize));
         let rows: Vec<&Node> = rows.collect();
         rows.into_iter().map(move |row| node(row, layer, &own))
     });
-    let last = nodes(config, Part::Last).map(|row| node(row, -1, config));
+    let last = nodes(config, PlanSection::Last).map(|row| node(row, -1, config));
     first.chain(layers).chain(last).collect()
 }
 
@@ -263,7 +263,7 @@ fn node(row: &Node, layer: i64, config: &Config) -> Value {
         Member::new("condition", condition(row.when.as_ref())),
         Member::new("bindings", Value::array(bindings)),
     ]);
-    Kind::Object(members).into()
+    ValueKind::Object(members).into()
 }
 
 fn condition(when: Option<&When>) -> Value {
@@ -285,14 +285,14 @@ fn meta_value(document: &Document) -> Value {
     ];
     let layers = (0..config.most_layers()).filter_map(|layer| {
         let own = layer_types(layer, document);
-        (!own.is_empty()).then(|| Member::new(layer.to_string(), Kind::Object(own)))
+        (!own.is_empty()).then(|| Member::new(layer.to_string(), ValueKind::Object(own)))
     });
     let layers: Vec<Member> = layers.collect();
     if !layers.is_empty() {
-        members.push(Member::new("weight_dtypes", Kind::Object(layers)));
+        members.push(Member::new("weight_dtypes", ValueKind::Object(layers)));
     }
     members.extend(document.foreign.meta.iter().cloned());
-    Kind::Object(members).into()
+    ValueKind::Object(members).into()
 }
 
 /// Returns the storage types of `layer` that differ from those of the buffers.

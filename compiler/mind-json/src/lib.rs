@@ -11,4 +11,4 @@ mod value;
 
 pub use parse::{Limits, MALFORMED, parse};
 pub use pointer::{locate, pointer};
-pub use value::{Kind, Member, Value};
+pub use value::{Member, Value, ValueKind};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mind_diag::{Code, Diagnostic, Span};
 
-use crate::value::{Kind, Member, Value};
+use crate::value::{Member, Value, ValueKind};
 
 /// The code of every syntax error.
 pub const MALFORMED: Code = Code(4201);
@@ -127,7 +127,7 @@ impl Parser<'_> {
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::String(self.string()?),
+            Some(b'"') => ValueKind::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => self.word()?,
         };
@@ -135,11 +135,11 @@ impl Parser<'_> {
         Ok(Value { span, kind })
     }
 
-    fn word(&mut self) -> Parsed<Kind> {
+    fn word(&mut self) -> Parsed<ValueKind> {
         let words = [
-            ("null", Kind::Null),
-            ("true", Kind::Bool(true)),
-            ("false", Kind::Bool(false)),
+            ("null", ValueKind::Null),
+            ("true", ValueKind::Bool(true)),
+            ("false", ValueKind::Bool(false)),
         ];
         let rest = &self.text[self.at..];
         let found = words.into_iter().find(|(word, _)| rest.starts_with(word));
@@ -148,18 +148,18 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    fn array(&mut self, depth: usize) -> Parsed<Kind> {
+    fn array(&mut self, depth: usize) -> Parsed<ValueKind> {
         self.at += 1;
         let mut elements = Vec::new();
         self.blank();
         if self.eat(b']') {
-            return Ok(Kind::Array(elements));
+            return Ok(ValueKind::Array(elements));
         }
         loop {
             elements.push(self.value(depth + 1)?);
             self.blank();
             if self.eat(b']') {
-                return Ok(Kind::Array(elements));
+                return Ok(ValueKind::Array(elements));
             }
             if !self.eat(b',') {
                 return Err(self.unexpected("`,` or `]`"));
@@ -167,13 +167,13 @@ impl Parser<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Parsed<Kind> {
+    fn object(&mut self, depth: usize) -> Parsed<ValueKind> {
         self.at += 1;
         let mut members: Vec<Member> = Vec::new();
         let mut keys = BTreeSet::new();
         self.blank();
         if self.eat(b'}') {
-            return Ok(Kind::Object(members));
+            return Ok(ValueKind::Object(members));
         }
         loop {
             self.blank();
@@ -203,7 +203,7 @@ impl Parser<'_> {
             });
             self.blank();
             if self.eat(b'}') {
-                return Ok(Kind::Object(members));
+                return Ok(ValueKind::Object(members));
             }
             if !self.eat(b',') {
                 return Err(self.unexpected("`,` or `}`"));
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Parsed<Kind> {
+    fn number(&mut self) -> Parsed<ValueKind> {
         let start = self.at;
         self.eat(b'-');
         if self.eat(b'0') {
@@ -240,7 +240,7 @@ impl Parser<'_> {
             }
             self.digits()?;
         }
-        Ok(Kind::Number(self.text[start..self.at].to_owned()))
+        Ok(ValueKind::Number(self.text[start..self.at].to_owned()))
     }
 
     fn string(&mut self) -> Parsed<String> {
@@ -341,7 +341,7 @@ mod tests {
         let value = read(text).unwrap();
         let list = value.get("a").unwrap().elements().unwrap();
         assert_eq!(list[0].integer(), Some(1));
-        assert_eq!(list[1].kind, Kind::Number("-2.50e+3".to_owned()));
+        assert_eq!(list[1].kind, ValueKind::Number("-2.50e+3".to_owned()));
         assert_eq!((list[1].real(), list[1].integer()), (Some(-2500.0), None));
         assert_eq!(list[2].text(), Some("å😀\n"));
         let span = list[1].span;

@@ -2,7 +2,7 @@
 
 use mind_diag::{Diagnostics, Span};
 
-use crate::value::{Kind, Value};
+use crate::value::{Value, ValueKind};
 
 /// Returns the JSON pointer (RFC 6901) of the innermost value or key of `root` that contains `span`, for example
 /// `/layers/3/name`.
@@ -13,13 +13,13 @@ pub fn pointer(root: &Value, span: Span) -> String {
     let mut value = root;
     loop {
         let next = match &value.kind {
-            Kind::Array(elements) => {
+            ValueKind::Array(elements) => {
                 let at = elements.partition_point(|element| element.span.end < span.end);
                 elements
                     .get(at)
                     .map(|element| (at.to_string(), element, false))
             }
-            Kind::Object(members) => {
+            ValueKind::Object(members) => {
                 let at = members.partition_point(|member| member.value.span.end < span.end);
                 members.get(at).map(|member| {
                     let key = member.key.replace('~', "~0").replace('/', "~1");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::value::{Kind, Value};
+use crate::value::{Value, ValueKind};
 
 /// Maximum line width of arrays and objects on one line.
 const WIDTH: usize = 110;
@@ -40,7 +40,7 @@ fn write_value(value: &Value, indent: usize, used: usize, out: &mut String) {
         out.extend(std::iter::repeat_n(' ', inner));
     };
     let close = match &value.kind {
-        Kind::Array(elements) => {
+        ValueKind::Array(elements) => {
             out.push('[');
             for (at, element) in elements.iter().enumerate() {
                 line(out, at == 0);
@@ -48,7 +48,7 @@ fn write_value(value: &Value, indent: usize, used: usize, out: &mut String) {
             }
             ']'
         }
-        Kind::Object(members) => {
+        ValueKind::Object(members) => {
             out.push('{');
             for (at, member) in members.iter().enumerate() {
                 line(out, at == 0);
@@ -75,11 +75,11 @@ fn write_line(value: &Value, room: usize, out: &mut String) -> bool {
     let start = out.len();
     let fits = |out: &String| out.len() - start <= room;
     match &value.kind {
-        Kind::Null => out.push_str("null"),
-        Kind::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Kind::Number(text) => out.push_str(text),
-        Kind::String(text) => write_string(text, out),
-        Kind::Array(elements) => {
+        ValueKind::Null => out.push_str("null"),
+        ValueKind::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        ValueKind::Number(text) => out.push_str(text),
+        ValueKind::String(text) => write_string(text, out),
+        ValueKind::Array(elements) => {
             out.push('[');
             for (at, element) in elements.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });
@@ -90,7 +90,7 @@ fn write_line(value: &Value, room: usize, out: &mut String) -> bool {
             }
             out.push(']');
         }
-        Kind::Object(members) => {
+        ValueKind::Object(members) => {
             out.push('{');
             for (at, member) in members.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });

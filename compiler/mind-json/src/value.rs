@@ -8,12 +8,12 @@ pub struct Value {
     /// Its span; [`Span::FILE`] if it was not parsed from text.
     pub span: Span,
     /// The value without its span.
-    pub kind: Kind,
+    pub kind: ValueKind,
 }
 
 /// The value of a [`Value`].
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum ValueKind {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -54,7 +54,7 @@ impl Value {
     /// `null` without a span.
     pub const NULL: Value = Value {
         span: Span::FILE,
-        kind: Kind::Null,
+        kind: ValueKind::Null,
     };
 
     /// Returns an object without spans.
@@ -62,7 +62,7 @@ impl Value {
         members: impl IntoIterator<Item = (K, V)>,
     ) -> Value {
         let members = members.into_iter();
-        Kind::Object(
+        ValueKind::Object(
             members
                 .map(|(key, value)| Member::new(key, value))
                 .collect(),
@@ -72,7 +72,7 @@ impl Value {
 
     /// Returns an array without spans.
     pub fn array<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Value {
-        Kind::Array(values.into_iter().map(Into::into).collect()).into()
+        ValueKind::Array(values.into_iter().map(Into::into).collect()).into()
     }
 
     /// Returns the value of `key`; `None` if this is not an object or has no such key.
@@ -84,7 +84,7 @@ impl Value {
     /// Returns the members; `None` if this is not an object.
     pub fn members(&self) -> Option<&[Member]> {
         match &self.kind {
-            Kind::Object(members) => Some(members),
+            ValueKind::Object(members) => Some(members),
             _ => None,
         }
     }
@@ -92,7 +92,7 @@ impl Value {
     /// Returns the elements; `None` if this is not an array.
     pub fn elements(&self) -> Option<&[Value]> {
         match &self.kind {
-            Kind::Array(elements) => Some(elements),
+            ValueKind::Array(elements) => Some(elements),
             _ => None,
         }
     }
@@ -100,7 +100,7 @@ impl Value {
     /// Returns the text; `None` if this is not a string.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::String(text) => Some(text),
+            ValueKind::String(text) => Some(text),
             _ => None,
         }
     }
@@ -108,7 +108,7 @@ impl Value {
     /// Returns the boolean; `None` if this is not one.
     pub fn truth(&self) -> Option<bool> {
         match self.kind {
-            Kind::Bool(truth) => Some(truth),
+            ValueKind::Bool(truth) => Some(truth),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl Value {
     /// or does not fit.
     pub fn integer(&self) -> Option<i64> {
         match &self.kind {
-            Kind::Number(text) => text.parse().ok(),
+            ValueKind::Number(text) => text.parse().ok(),
             _ => None,
         }
     }
@@ -125,14 +125,14 @@ impl Value {
     /// Returns the number rounded to the nearest double; `None` if this is not a number or overflows.
     pub fn real(&self) -> Option<f64> {
         match &self.kind {
-            Kind::Number(text) => text.parse().ok().filter(|real: &f64| real.is_finite()),
+            ValueKind::Number(text) => text.parse().ok().filter(|real: &f64| real.is_finite()),
             _ => None,
         }
     }
 
     /// Returns whether this is `null`.
     pub fn is_null(&self) -> bool {
-        self.kind == Kind::Null
+        self.kind == ValueKind::Null
     }
 
     /// Describes the value in a message: numbers, booleans and short strings as they are written, otherwise the type;
@@ -140,20 +140,20 @@ impl Value {
     pub fn describe(&self) -> String {
         const SHOWN: usize = 40;
         match &self.kind {
-            Kind::Null => "null".to_owned(),
-            Kind::Bool(truth) => truth.to_string(),
-            Kind::Number(text) if text.len() <= SHOWN => text.clone(),
-            Kind::Number(_) => "a long number".to_owned(),
-            Kind::String(text) if text.len() <= SHOWN => format!("{text:?}"),
-            Kind::String(_) => "a long string".to_owned(),
-            Kind::Array(_) => "an array".to_owned(),
-            Kind::Object(_) => "an object".to_owned(),
+            ValueKind::Null => "null".to_owned(),
+            ValueKind::Bool(truth) => truth.to_string(),
+            ValueKind::Number(text) if text.len() <= SHOWN => text.clone(),
+            ValueKind::Number(_) => "a long number".to_owned(),
+            ValueKind::String(text) if text.len() <= SHOWN => format!("{text:?}"),
+            ValueKind::String(_) => "a long string".to_owned(),
+            ValueKind::Array(_) => "an array".to_owned(),
+            ValueKind::Object(_) => "an object".to_owned(),
         }
     }
 }
 
-impl From<Kind> for Value {
-    fn from(kind: Kind) -> Value {
+impl From<ValueKind> for Value {
+    fn from(kind: ValueKind) -> Value {
         Value {
             span: Span::FILE,
             kind,
@@ -163,19 +163,19 @@ impl From<Kind> for Value {
 
 impl From<bool> for Value {
     fn from(truth: bool) -> Value {
-        Kind::Bool(truth).into()
+        ValueKind::Bool(truth).into()
     }
 }
 
 impl From<i64> for Value {
     fn from(number: i64) -> Value {
-        Kind::Number(number.to_string()).into()
+        ValueKind::Number(number.to_string()).into()
     }
 }
 
 impl From<usize> for Value {
     fn from(number: usize) -> Value {
-        Kind::Number(number.to_string()).into()
+        ValueKind::Number(number.to_string()).into()
     }
 }
 
@@ -184,7 +184,7 @@ impl From<f64> for Value {
     /// them.
     fn from(real: f64) -> Value {
         if real.is_finite() {
-            Kind::Number(format!("{real:?}")).into()
+            ValueKind::Number(format!("{real:?}")).into()
         } else {
             Value::NULL
         }
@@ -193,12 +193,12 @@ impl From<f64> for Value {
 
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
-        Kind::String(text.to_owned()).into()
+        ValueKind::String(text.to_owned()).into()
     }
 }
 
 impl From<String> for Value {
     fn from(text: String) -> Value {
-        Kind::String(text).into()
+        ValueKind::String(text).into()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mind_irv2::graph::parts::MASKED;
-use mind_irv2::{Audio, Config, Image, Turning};
+use mind_irv2::{Audio, Config, Image, RotaryStyle};
 
 use crate::error::ModelError;
 use crate::model::{Model, ONCE, Placed, Stage};
@@ -305,9 +305,9 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
     let config = &passes.config;
     let (q_width, kv_width) = (config.q_width(), config.kv_width());
     let rotation = Rotation::new(config, config.most_tokens());
-    let rotations = Turning::ALL.map(|turning| {
+    let rotations = RotaryStyle::ALL.map(|turning| {
         let mut layers = 0..config.num_layers;
-        let used = layers.any(|layer| config.turning(layer) == turning);
+        let used = layers.any(|layer| config.rotary_style(layer) == turning);
         rotation.rows(turning, if used { 0..passes.rows() } else { 0..0 })
     });
     let whole = passes.mask(0, None);
@@ -331,7 +331,7 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
         pass * passes.tokens * width..(pass + 1) * passes.tokens * width
     };
     for layer in 0..config.num_layers {
-        let [cos, sin] = &rotations[config.turning(layer) as usize];
+        let [cos, sin] = &rotations[config.rotary_style(layer) as usize];
         let pairs = cos.len() / passes.rows();
         for pass in 0..passes.passes {
             let turned = rows(pass, pairs);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mind_driver::cache::{KeptPanels, Packing};
+use mind_driver::cache::{CachedPanels, Packing};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
@@ -45,7 +45,7 @@ pub struct ModelOptions<'k> {
     /// How products with block-quantised weights are computed.
     pub products: Products,
     /// Packed panels of the same weights and the same products from an earlier run, which are then not packed again.
-    pub kept: Option<&'k KeptPanels>,
+    pub kept: Option<&'k CachedPanels>,
 }
 
 /// A part with weights, with the number of tokens that it is compiled for.
@@ -117,7 +117,7 @@ impl Stage {
             Stage::Embed(tokens) => parts::embed(config, tokens, stored),
             Stage::Close(tokens) => parts::close(config, tokens, stored),
             Stage::Pool => parts::pool(config, 1, stored),
-            Stage::Ask(tokens) => parts::ask(config, tokens, stored),
+            Stage::Ask(tokens) => parts::cross_query(config, tokens, stored),
             Stage::Source(tokens) => parts::source(config, tokens, stored),
             Stage::Patches(count) => parts::patches(config, count, stored),
             Stage::Frames(count) => parts::frames(config, (count, false), stored),
@@ -437,7 +437,7 @@ impl<'w> Model<'w> {
         }
         let Attention { tokens, seen, .. } = wanted;
         let graph = if wanted.is_across {
-            parts::look(&self.config, tokens, seen)?
+            parts::cross_attention(&self.config, tokens, seen)?
         } else {
             parts::attend(&self.config, tokens, seen)?
         };
@@ -500,7 +500,7 @@ impl<'w> Model<'w> {
     fn packed_stage(
         &self,
         stage: Stage,
-        kept: Option<&KeptPanels>,
+        kept: Option<&CachedPanels>,
     ) -> Result<Arc<Parts>, ModelError> {
         let mut made = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parts) = made.get(&stage) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mind_diag::Diagnostics;
-use mind_driver::cache::KeptPanels;
+use mind_driver::cache::CachedPanels;
 use mind_driver::engine::{Engine, quantize_activations};
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
@@ -90,7 +90,7 @@ impl Part {
     pub(crate) fn new<'w, 'p>(
         module: &Module,
         packed: impl IntoIterator<Item = &'p Part>,
-        kept: Option<(&KeptPanels, &str)>,
+        kept: Option<(&CachedPanels, &str)>,
         weights: impl FnOnce() -> Result<Vec<Stored<'w>>, ModelError>,
     ) -> Result<Part, ModelError> {
         let program = match &module.code {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mind_irv2::graph::parts::MASKED;
-use mind_irv2::{Config, Turning};
+use mind_irv2::{Config, RotaryStyle};
 
 use crate::cache::Cache;
 use crate::error::ModelError;
@@ -77,9 +77,9 @@ fn layers(
         x = embedded;
     }
     let here = first..first + padded;
-    let rotations = Turning::ALL.map(|turning| {
+    let rotations = RotaryStyle::ALL.map(|turning| {
         let mut layers = 0..config.num_layers;
-        let used = layers.any(|layer| config.turning(layer) == turning);
+        let used = layers.any(|layer| config.rotary_style(layer) == turning);
         let here = if used { here.clone() } else { 0..0 };
         rotation.rows(turning, here)
     });
@@ -99,7 +99,7 @@ fn layers(
     let mut y = x.clone();
     for layer in 0..config.num_layers {
         let [keys, values] = cache.rows_mut(layer, here.clone());
-        let [cos, sin] = &rotations[config.turning(layer) as usize];
+        let [cos, sin] = &rotations[config.rotary_style(layer) as usize];
         let all: [&[f32]; 3] = [&x, cos, sin];
         let inputs = match config.rope {
             Some(_) => &all[..],

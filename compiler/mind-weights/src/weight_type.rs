@@ -44,7 +44,7 @@ pub enum WeightType {
 }
 
 /// The names of a type in the formats, and the size of a block.
-struct Row {
+struct WeightTypeInfo {
     weight_type: WeightType,
     name: &'static str,
     aliases: &'static [&'static str],
@@ -61,8 +61,8 @@ const fn plain(
     safetensors: &'static str,
     gguf: u32,
     bytes: usize,
-) -> Row {
-    Row {
+) -> WeightTypeInfo {
+    WeightTypeInfo {
         weight_type,
         name,
         aliases,
@@ -79,8 +79,8 @@ const fn blocks(
     gguf: u32,
     bytes: usize,
     elements: usize,
-) -> Row {
-    Row {
+) -> WeightTypeInfo {
+    WeightTypeInfo {
         weight_type,
         name,
         aliases: &[],
@@ -92,7 +92,7 @@ const fn blocks(
 }
 
 /// The table, in the order of the enum.
-const ROWS: [Row; 17] = [
+const ROWS: [WeightTypeInfo; 17] = [
     plain(WeightType::F32, "fp32", &["f32", "float32"], "F32", 0, 4),
     plain(WeightType::F16, "fp16", &["f16", "float16"], "F16", 1, 2),
     plain(WeightType::Bf16, "bf16", &["bfloat16"], "BF16", 30, 2),
@@ -118,7 +118,7 @@ impl WeightType {
         ROWS.iter().map(|row| row.weight_type)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static WeightTypeInfo {
         &ROWS[self as usize]
     }
 

@@ -82,7 +82,7 @@ pub(crate) type Compiled<'f> = (Arc<mind_model::Model<'f>>, Option<Text>, Diagno
 pub struct Decoder<'f> {
     model: Arc<mind_model::Model<'f>>,
     text: Option<Text>,
-    beside: TextFiles<'f>,
+    text_files: TextFiles<'f>,
     start: Option<u32>,
     ends: Vec<u32>,
     forced: Forced,
@@ -99,19 +99,19 @@ impl<'f> Decoder<'f> {
     pub fn new(files: &'f Files, config: &Config) -> Result<Decoder<'f>, Error> {
         let (model, text, warnings) = files.compiled(config)?;
         let family = model.config().family;
-        let beside = TextFiles::open(files.inner(), family, &mut Disk)?;
+        let text_files = TextFiles::open(files.inner(), family, &mut Disk)?;
         let is_pair = family.encoder().is_some();
         Ok(Decoder {
-            start: is_pair.then(|| beside.start()).transpose()?,
+            start: is_pair.then(|| text_files.start()).transpose()?,
             forced: if is_pair {
-                beside.forced()?
+                text_files.forced()?
             } else {
                 Forced::default()
             },
-            ends: beside.ends()?,
+            ends: text_files.ends()?,
             model,
             text,
-            beside,
+            text_files,
             warnings,
         })
     }
@@ -225,7 +225,9 @@ impl<'f> Decoder<'f> {
     ) -> Result<Vec<u32>, Error> {
         let how = how.into();
         let text = self.reader_of(&how)?;
-        Ok(self.heard(wav, asked, count, (&how, text))?.tokens)
+        Ok(self
+            .transcribe_features(wav, asked, count, (&how, text))?
+            .tokens)
     }
 
     /// Transcribes a WAV file to text, of at most `count` tokens or as many as fit.
@@ -241,7 +243,7 @@ impl<'f> Decoder<'f> {
         how: impl Into<Generation>,
     ) -> Result<String, Error> {
         let text = tokenizer(&self.text)?;
-        let drawn = self.heard(wav, asked, count, (&how.into(), Some(text)))?;
+        let drawn = self.transcribe_features(wav, asked, count, (&how.into(), Some(text)))?;
         Ok(drawn.text)
     }
 
@@ -274,7 +276,7 @@ impl<'f> Decoder<'f> {
         drawing.run(&mut session, first)
     }
 
-    fn heard(
+    fn transcribe_features(
         &self,
         wav: &[u8],
         asked: Hearing<'_>,
@@ -287,8 +289,8 @@ impl<'f> Decoder<'f> {
             return Err(mind_model::ModelError::ReadsNoAudio { family }.into());
         };
         let wrong = |why: String| invalid("<sound>", "", why);
-        let speech = self.beside.speech(asked)?;
-        let spectrogram = self.beside.spectrogram(audio)?;
+        let speech = self.text_files.speech(asked)?;
+        let spectrogram = self.text_files.spectrogram(audio)?;
         let sound = Sound::of_wav(wav).map_err(|why| wrong(why.to_string()))?;
         let features = spectrogram.features(&sound);
         let features = features.map_err(|why| wrong(why.to_string()))?;

@@ -12,7 +12,7 @@ use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
-    Changed, Instrument, Manager, Pipeline, RewriteOptions, RuleSource, RunCache, Stage,
+    Changed, Instrument, Manager, Pipeline, PipelineEvent, RewriteOptions, RuleSource, RunCache,
     Statistics, parse_pipeline,
 };
 use mind_transforms::rules;
@@ -342,8 +342,8 @@ impl Report {
             explain.missed(&self.source, pass, rule, *span, reason);
         }
         let story = Story::new(&self.source, &self.history, &module.graph, Format::Core);
-        let told = story.tell(&explain);
-        told.map_err(|why| invalid("<explain>", asked, why))
+        let explained = story.explain(&explain);
+        explained.map_err(|why| invalid("<explain>", asked, why))
     }
 
     /// Returns the counters of passes as (pass, counter, count).
@@ -385,7 +385,7 @@ impl Listener for Recorder<'_> {
         self.history.push(record);
     }
 
-    fn hears_missed(&self, _: &str) -> bool {
+    fn observes_missed(&self, _: &str) -> bool {
         self.missed
     }
 
@@ -407,14 +407,14 @@ impl Listener for Recorder<'_> {
 }
 
 impl Instrument for Recorder<'_> {
-    fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
-        match stage {
-            Stage::Before(pass) => self.pass = pass.name,
-            Stage::After(pass, changed) => self.passes.push(PassReport {
+    fn event(&mut self, event: PipelineEvent<'_>, _: &Graph) {
+        match event {
+            PipelineEvent::Before(pass) => self.pass = pass.name,
+            PipelineEvent::After(pass, changed) => self.passes.push(PassReport {
                 name: pass.name,
                 changed: changed == Changed::Yes,
             }),
-            Stage::Verified(_) => {}
+            PipelineEvent::Verified(_) => {}
         }
     }
 }

@@ -111,12 +111,12 @@ impl Granularity {
 
     /// Returns the index, in row-major order of shape `scale`, of the scale for the element at `index` of a tensor of
     /// `shape`.
-    pub(crate) fn place(self, index: &[usize], shape: &[usize], scale: &[usize]) -> usize {
+    pub(crate) fn scale_index(self, index: &[usize], shape: &[usize], scale: &[usize]) -> usize {
         match self {
             Granularity::Tensor => 0,
             Granularity::Axis(axis) => index[axis],
-            Granularity::Blocks => (0..index.len()).fold(0, |place, at| {
-                place * scale[at] + index[at] / shape[at].div_ceil(scale[at])
+            Granularity::Blocks => (0..index.len()).fold(0, |flat, at| {
+                flat * scale[at] + index[at] / shape[at].div_ceil(scale[at])
             }),
         }
     }

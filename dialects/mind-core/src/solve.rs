@@ -15,6 +15,7 @@ use crate::ops::compare::{Compare, Direction};
 use crate::ops::contract::MatMul;
 use crate::ops::control::Scan;
 use crate::ops::extents::Iota;
+use crate::ops::fused::Fused;
 use crate::ops::index::{Gather, Slice};
 use crate::ops::shape::{ExpandDims, Transpose};
 use crate::ops::solve::{Cholesky, TriangularSolve};
@@ -40,6 +41,7 @@ pub fn is_expanded(g: &Graph, op: OpId) -> bool {
 ///
 /// An op whose expansion does not verify, with its place. The module is then not to be used.
 pub fn expand(g: &mut Graph) -> Result<usize, Box<Diagnostic>> {
+    inline_groups(g);
     let ops: Vec<OpId> = g.walk().filter(|&op| is_expanded(g, op)).collect();
     for &op in &ops {
         let b = &mut Builder::before(g, op);
@@ -60,6 +62,39 @@ pub fn expand(g: &mut Graph) -> Result<usize, Box<Diagnostic>> {
         replace(g, op, value);
     }
     Ok(ops.len())
+}
+
+/// Inlines the fused groups with ops that are expanded, because no kernel holds a scan; groups in groups, too.
+fn inline_groups(g: &mut Graph) {
+    loop {
+        let is_inlined = |&op: &OpId| {
+            let group = g.view::<Fused>(op);
+            group.is_some_and(|group| g.ops(group.body(g)).any(|op| is_expanded(g, op)))
+        };
+        let groups: Vec<OpId> = g.walk().filter(is_inlined).collect();
+        if groups.is_empty() {
+            return;
+        }
+        // A group in a group comes after it in the walk, and is inlined first.
+        for op in groups.into_iter().rev() {
+            inline_group(g, Fused::from_id(op));
+        }
+    }
+}
+
+fn inline_group(g: &mut Graph, group: Fused) {
+    let (op, body) = (group.id(), group.body(g));
+    let operands = g.operands(op).to_vec();
+    let arguments = g.arguments(body).into_iter();
+    let copies = arguments.zip(operands.iter().copied()).collect();
+    let values = Builder::before(g, op).copy_block(body, copies);
+    for (old, value) in g.results(op).into_iter().zip(values) {
+        if !operands.contains(&value) {
+            g.swap_labels(old, value);
+        }
+        g.replace_all_uses(old, value);
+    }
+    g.erase(op);
 }
 
 /// Puts `value` in the place of the result of `op`.

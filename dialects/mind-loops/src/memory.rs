@@ -47,10 +47,10 @@ pub fn buffer(g: &Graph, value: ValueId) -> ValueId {
 }
 
 /// Returns the attribute `at` of a kernel; `None` for other ops.
-pub fn places(g: &Graph, op: OpId) -> Option<&[i64]> {
+pub fn buffer_offsets(g: &Graph, op: OpId) -> Option<&[i64]> {
     let index = g.def(op).attr_index("at")?;
     match g.attr(op, index) {
-        mind_ir::attr::Attr::Ints(places) => Some(places),
+        mind_ir::attr::Attr::Ints(offsets) => Some(offsets),
         _ => None,
     }
 }
@@ -96,8 +96,8 @@ pub fn last_reads(g: &Graph) -> FxHashMap<ValueId, usize> {
 /// Returns the size of the workspace in bytes.
 pub fn workspace(g: &Graph) -> u64 {
     let results = g.ops(g.body()).flat_map(|op| {
-        let places = places(g, op).unwrap_or(&[]);
-        g.results(op).into_iter().zip(places.iter().copied())
+        let offsets = buffer_offsets(g, op).unwrap_or(&[]);
+        g.results(op).into_iter().zip(offsets.iter().copied())
     });
     let ends = results.filter_map(|(value, at)| Some(u64::try_from(at).ok()? + bytes(g, value)));
     ends.max().unwrap_or(0)
@@ -114,20 +114,20 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
     let last = last_reads(g);
     let mut taken: BTreeMap<u64, (u64, ValueId)> = BTreeMap::new();
     for (number, op) in g.ops(g.body()).enumerate() {
-        let kernel = places(g, op);
+        let kernel = buffer_offsets(g, op);
         if kernel.is_none() || g.def(op).has(Trait::Terminator) {
             continue;
         }
-        let places = kernel.unwrap_or(&[]);
+        let offsets = kernel.unwrap_or(&[]);
         let fail = |problem: String| {
             let error = VerifyError::Structure { problem };
             Err(Box::new(error.at(g.span(op))))
         };
         let results: Vec<ValueId> = g.results(op).into_iter().collect();
-        if places.len() != results.len() {
+        if offsets.len() != results.len() {
             return fail(format!("`{}` has no memory offset", g.def(op).name));
         }
-        for (index, (&value, &at)) in results.iter().zip(places).enumerate() {
+        for (index, (&value, &at)) in results.iter().zip(offsets).enumerate() {
             let Ok(start) = u64::try_from(at) else {
                 if outputs.contains(&value) {
                     continue;
@@ -189,5 +189,5 @@ fn check_outputs(g: &Graph) -> Result<FxHashSet<ValueId>, Box<Diagnostic>> {
 
 /// Returns whether an op is a kernel, which has results in memory with an offset for each.
 pub fn is_kernel(g: &Graph, op: OpId) -> bool {
-    places(g, op).is_some() && !std::ptr::eq(g.def(op), View::DEF)
+    buffer_offsets(g, op).is_some() && !std::ptr::eq(g.def(op), View::DEF)
 }

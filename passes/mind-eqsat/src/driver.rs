@@ -10,16 +10,16 @@ use crate::context::Context;
 use crate::cost::{CostTable, module_price};
 use crate::egraph::store::Store;
 use crate::explain::draw::drawing;
-use crate::explain::missed::{Outcome, tell_missed};
+use crate::explain::missed::{Outcome, report_missed};
 use crate::fusion::group::group;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
 use crate::memo::{Memo, RegionKey, Solved};
 use crate::region::{Program, regions};
-use crate::report::{Kept, KeptReason, Report, RuleStats};
+use crate::report::{KeptReason, KeptRegion, Report, RuleStats};
 use crate::search::RuleIndex;
 use crate::solve::{Extraction, Goal, Saturated, solve};
-use crate::writeback::changes::Found;
+use crate::writeback::changes::ChosenForm;
 use crate::writeback::rewrite::rewrite;
 use mind_rules::{FastMath, RuleIx};
 
@@ -75,10 +75,10 @@ fn run(
         bytes_before: before.bytes,
         ..Report::default()
     };
-    let heard = cx.rules.names().any(|rule| listener.hears_missed(rule));
+    let is_observed = cx.rules.names().any(|rule| listener.observes_missed(rule));
     let mut shared = Run {
         index: RuleIndex::new(cx.rules, cx.classes, cx.cost.channels),
-        memo: (!heard).then(Memo::default),
+        memo: (!is_observed).then(Memo::default),
     };
     let mut store = Some(Store::new(cx.rules.ops(), &costs, g));
     let mut settled = 0;
@@ -179,7 +179,7 @@ fn optimise<'r>(
         let reasons = solution.reasons.iter().cloned();
         report
             .kept
-            .extend(reasons.map(|reason| Kept { span, ops, reason }));
+            .extend(reasons.map(|reason| KeptRegion { span, ops, reason }));
     };
     let memo = match memo {
         Some((key, memo)) => match memo.get(&key) {
@@ -219,7 +219,7 @@ fn optimise<'r>(
                 solution: &solution,
                 changes,
             };
-            tell_missed(g, cx, &mut loaded, &outcome, listener);
+            report_missed(g, cx, &mut loaded, &outcome, listener);
             (loaded.egraph.analysis.store, changed)
         }
     }
@@ -267,7 +267,7 @@ fn act(
     let Some(best) = &solution.best else {
         return false;
     };
-    let found = Found {
+    let found = ChosenForm {
         program,
         start,
         loaded,
@@ -315,7 +315,7 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
 }
 
 /// Returns the warning about rules that made unequal values equal: one of them is unsound.
-fn contradicted(cx: &Context<'_>, kept: &Kept, rules: &[RuleIx], values: &str) -> Diagnostic {
+fn contradicted(cx: &Context<'_>, kept: &KeptRegion, rules: &[RuleIx], values: &str) -> Diagnostic {
     let names: Vec<String> = rules
         .iter()
         .map(|&rule| format!("`{}`", cx.rules.name(rule)))

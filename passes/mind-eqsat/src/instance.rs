@@ -172,7 +172,7 @@ fn apply(
         };
         let conditions: Vec<Option<bool>> =
             form.parts().iter().map(|part| part.holds(&scope)).collect();
-        let alternatives = form.taken(&scope);
+        let alternatives = form.holding_alternatives(&scope);
         let mut instantiator = Instantiator {
             cx,
             g: &mut *g,

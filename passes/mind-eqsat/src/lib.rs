@@ -45,6 +45,6 @@ pub use instance::{Application, RuleInstances};
 pub use limits::Limits;
 pub use passes::PASSES;
 pub use report::{
-    Cause, Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason,
+    Cause, Change, FusedGroup, FusedMember, KeptReason, KeptRegion, MissedFusion, MissedReason,
     Replacement, Report, RuleStats, RuleStep,
 };

@@ -39,7 +39,7 @@ pub(crate) struct Loaded<'r> {
     /// The values that are read outside the region or by opaque ops, in program order.
     pub(crate) roots: Vec<ValueId>,
     /// The merged ops: each list holds the parts of one.
-    pub(crate) merges: Vec<Vec<Part>>,
+    pub(crate) merges: Vec<Vec<MergedPart>>,
     /// For each op of `ops`, the number of operands that read its result, and whether one of them is outside the region
     /// or in an opaque op.
     pub(crate) readers: Vec<(u32, bool)>,
@@ -59,7 +59,7 @@ pub(crate) struct LoadedOp {
 
 /// A class that is a part of a merged op, and the classes that its new e-node reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct MergedPart {
     pub(crate) class: Id,
     pub(crate) children: SmallVec<[Id; 2]>,
 }

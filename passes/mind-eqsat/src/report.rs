@@ -115,7 +115,7 @@ impl Report {
 
 /// A region that was kept, or whose search reached a limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kept {
+pub struct KeptRegion {
     /// The location of the region's first op.
     pub span: Span,
     /// The number of its ops.
@@ -266,7 +266,7 @@ pub struct Report {
     /// Every op that was not fused with a reader of its result, in program order.
     pub missed: Vec<MissedFusion>,
     /// Regions that were kept, or whose search reached a limit.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptRegion>,
     /// The requested drawing.
     pub drawing: Option<mind_draw::Drawing>,
     /// Remarks and warnings for the user.

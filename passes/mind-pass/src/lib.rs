@@ -13,7 +13,7 @@ mod run_cache;
 mod statistics;
 
 pub use drawing::{Drawing, DrawingForm};
-pub use manager::{Failure, Instrument, Manager, Stage};
+pub use manager::{Failure, Instrument, Manager, PipelineEvent};
 pub use pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
 pub use pipeline::{Pipeline, Step, parse_pipeline};
 pub use registry::PassRegistry;

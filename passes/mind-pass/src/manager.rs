@@ -16,7 +16,7 @@ use crate::{
 
 /// A point of a pipeline's execution, for timing and IR dumps.
 #[derive(Clone, Copy)]
-pub enum Stage<'a> {
+pub enum PipelineEvent<'a> {
     /// A pass is about to run.
     Before(&'a PassInfo),
     /// A pass has run.
@@ -28,7 +28,7 @@ pub enum Stage<'a> {
 /// Observer of a pipeline and of the rewrites of its passes.
 pub trait Instrument: Listener {
     /// Called at every stage.
-    fn stage(&mut self, stage: Stage<'_>, g: &Graph);
+    fn event(&mut self, event: PipelineEvent<'_>, g: &Graph);
 
     /// Returns the requested e-graph drawing, if it is still to be made.
     fn drawing(&mut self) -> Option<&mut Drawing> {
@@ -37,7 +37,7 @@ pub trait Instrument: Listener {
 }
 
 impl Instrument for NoopListener {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+    fn event(&mut self, _: PipelineEvent<'_>, _: &Graph) {}
 }
 
 /// Runs pipelines.
@@ -88,11 +88,11 @@ impl Manager<'_> {
         watch: &mut dyn Instrument,
     ) -> Result<(), Failure> {
         for Step { pass, options } in &pipeline.steps {
-            watch.stage(Stage::Before(pass), g);
+            watch.event(PipelineEvent::Before(pass), g);
             statistics.enter(pass.name);
             let made = (pass.make)(options);
             let changed = self.pass(pass, &*made, (g, false), statistics, watch)?;
-            watch.stage(Stage::After(pass, changed), g);
+            watch.event(PipelineEvent::After(pass, changed), g);
             if self.verify_each {
                 let found = verify(g, &self.verify);
                 if found.has_errors() {
@@ -101,7 +101,7 @@ impl Manager<'_> {
                         found,
                     });
                 }
-                watch.stage(Stage::Verified(pass), g);
+                watch.event(PipelineEvent::Verified(pass), g);
             }
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Manager<'_> {
 struct InRegion<'w>(&'w mut dyn Instrument);
 
 impl Instrument for InRegion<'_> {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+    fn event(&mut self, _: PipelineEvent<'_>, _: &Graph) {}
 }
 
 impl Listener for InRegion<'_> {
@@ -172,8 +172,8 @@ impl Listener for InRegion<'_> {
         self.0.applied(g, rewrite);
     }
 
-    fn hears_missed(&self, rule: &str) -> bool {
-        self.0.hears_missed(rule)
+    fn observes_missed(&self, rule: &str) -> bool {
+        self.0.observes_missed(rule)
     }
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-type Made = Arc<dyn Any + Send + Sync>;
+type SharedObject = Arc<dyn Any + Send + Sync>;
 
 /// Expensive objects shared by passes, at most one of each type, created on first use.
 #[derive(Default)]
 pub struct RunCache {
-    made: Mutex<Vec<Made>>,
+    objects: Mutex<Vec<SharedObject>>,
 }
 
 impl RunCache {
@@ -23,26 +23,26 @@ impl RunCache {
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
         let known = self
-            .made()
+            .objects()
             .iter()
             .find_map(|any| Arc::clone(any).downcast().ok());
         if let Some(known) = known {
             return Ok(known);
         }
-        let made = Arc::new(make()?);
-        self.made().push(made.clone());
-        Ok(made)
+        let object = Arc::new(make()?);
+        self.objects().push(object.clone());
+        Ok(object)
     }
 
-    fn made(&self) -> MutexGuard<'_, Vec<Made>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    fn objects(&self) -> MutexGuard<'_, Vec<SharedObject>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for RunCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunCache")
-            .field("made", &self.made().len())
+            .field("objects", &self.objects().len())
             .finish()
     }
 }

@@ -103,7 +103,7 @@ mod tests {
 
     /// A pattern for sums whose first operand is a negation.
     struct OfNegation {
-        asked: Rc<Cell<usize>>,
+        queries: Rc<Cell<usize>>,
     }
 
     impl RewritePattern for OfNegation {
@@ -116,7 +116,7 @@ mod tests {
         }
 
         fn may_match(&self, operands: &OperandKinds) -> bool {
-            self.asked.set(self.asked.get() + 1);
+            self.queries.set(self.queries.get() + 1);
             matches!(operands.defs(), [Some(def), _] if std::ptr::eq(*def, Neg::DEF))
         }
 
@@ -134,16 +134,16 @@ mod tests {
         let negated = b.one(Neg::DEF, &[x], &[]).unwrap();
         let operands = [[x, y], [y, x], [x, x], [negated, x], [negated, y]];
         let sums = operands.map(|each| b.create(Add::DEF, &each, &[]).unwrap());
-        let asked = Rc::default();
+        let queries = Rc::default();
         let mut patterns = PatternSet::new();
         patterns.add(OfNegation {
-            asked: Rc::clone(&asked),
+            queries: Rc::clone(&queries),
         });
         let mut candidates = Candidates::new(&patterns);
         let tried = sums.map(|sum| candidates.of(&g, sum, |_| false).len());
         assert_eq!(tried, [0, 0, 0, 1, 1]);
         // Three kinds: two constants, the same operand twice, a negation and a constant.
-        assert_eq!(asked.get(), 3);
+        assert_eq!(queries.get(), 3);
         let mut always = Candidates::new(&patterns);
         assert_eq!(always.of(&g, sums[0], |_| true), [0]);
     }

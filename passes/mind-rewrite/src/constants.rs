@@ -47,13 +47,12 @@ fn is_constant(g: &Graph, value: ValueId) -> bool {
 
 /// Maximum size of an intermediate result that is computed while folding; evaluating more takes longer here than at
 /// bind time.
-const ON_THE_WAY: u64 = 1 << 20;
+const MAX_INTERMEDIATE_BYTES: u64 = 1 << 20;
 
 /// Evaluates an op with constant operands, if that is safe at compile time: integers do not overflow, no division or
 /// index is invalid, no result is NaN, infinite or empty, and no result is larger than `limit` allows for the stored
 /// operands. Operands may themselves be computed from constants and be too large to be stored, for example 4-byte sums
 /// of 1-byte integers.
-/// to be constants themselves, as integers of four bytes that sum up those of one.
 pub fn fold_to_constants(
     g: &Graph,
     op: OpId,
@@ -77,7 +76,7 @@ pub fn fold_to_constants(
         .iter()
         .map(|&value| match is_constant(g, value) {
             true => constant_value(g, value, limit),
-            false => on_the_way(g, value),
+            false => evaluate_intermediate(g, value),
         })
         .collect();
     evaluated(g, op, &known?, limit)
@@ -106,17 +105,17 @@ fn evaluated(
         .then_some(results)
 }
 
-/// Evaluates an op with one result and constant operands, if it takes at most [`ON_THE_WAY`] bytes.
-fn on_the_way(g: &Graph, value: ValueId) -> Option<Tensor> {
+/// Evaluates an op with one result and constant operands, if it takes at most [`MAX_INTERMEDIATE_BYTES`] bytes.
+fn evaluate_intermediate(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g.defining_op(value)?;
-    if results_bytes(g, op).is_none_or(|bytes| bytes > ON_THE_WAY) {
+    if results_bytes(g, op).is_none_or(|bytes| bytes > MAX_INTERMEDIATE_BYTES) {
         return None;
     }
     let operands = g.operands(op).iter();
     let operands: Option<SmallVec<[Tensor; 4]>> = operands
-        .map(|&operand| constant_value(g, operand, ON_THE_WAY))
+        .map(|&operand| constant_value(g, operand, MAX_INTERMEDIATE_BYTES))
         .collect();
-    let mut results = evaluated(g, op, &operands?, ON_THE_WAY)?;
+    let mut results = evaluated(g, op, &operands?, MAX_INTERMEDIATE_BYTES)?;
     results.pop().filter(|_| results.is_empty())
 }
 

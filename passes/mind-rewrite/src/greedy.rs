@@ -134,8 +134,8 @@ pub fn apply(
             &mut report,
         );
         let Some(acted) = step else { continue };
-        let (values, helpers) = rw.into_made(op);
-        tell(g, op, &acted, &values, &helpers, listener);
+        let (values, helpers) = rw.into_values(op);
+        notify(g, op, &acted, &values, &helpers, listener);
         rewrites += 1;
         last.push_back(acted.name);
         if last.len() > 8 {
@@ -170,7 +170,7 @@ impl<'p> Acted<'p> {
     }
 }
 
-fn tell(
+fn notify(
     g: &Graph,
     op: OpId,
     acted: &Acted<'_>,
@@ -268,7 +268,7 @@ struct Observed<'p> {
 
 impl<'p> Observed<'p> {
     fn new(patterns: &PatternSet, listener: &dyn Listener) -> Observed<'p> {
-        let explained = patterns.names().map(|name| listener.hears_missed(name));
+        let explained = patterns.names().map(|name| listener.observes_missed(name));
         Observed {
             explained: explained.collect(),
             times: IndexMap::default(),

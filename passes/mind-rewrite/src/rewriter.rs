@@ -50,17 +50,17 @@ impl<'g> Rewriter<'g> {
     }
 
     /// Returns the replacements of the results of `op`, and the other created values that still exist.
-    pub(crate) fn into_made(self, op: OpId) -> (SmallVec<[ValueId; 2]>, SmallVec<[ValueId; 2]>) {
+    pub(crate) fn into_values(self, op: OpId) -> (SmallVec<[ValueId; 2]>, SmallVec<[ValueId; 2]>) {
         let values = match self.replacement {
             Some(value) => SmallVec::from_slice(&[value]),
             None => self.graph.results(op).into_iter().collect(),
         };
-        let stands = |&value: &ValueId| {
+        let exists = |&value: &ValueId| {
             let op = self.graph.defining_op(value);
             op.is_some_and(|op| self.graph.parent(op).is_some())
         };
         let mut helpers = self.made;
-        helpers.retain(|value| !values.contains(value) && stands(value));
+        helpers.retain(|value| !values.contains(value) && exists(value));
         (values, helpers)
     }
 

@@ -38,16 +38,16 @@ const PATIENCE: usize = 960;
 const MORE: usize = 10;
 
 /// How many modules that the condition keeps out are looked at in each dtype.
-const KEPT_OUT: usize = 4;
+const REJECTED_MODULES: usize = 4;
 
 /// How many more modules are drawn in each dtype for parts of the condition without which nothing broke.
-const MORE_KEPT_OUT: usize = 80;
+const MORE_REJECTED_MODULES: usize = 80;
 
 /// The most attempts to build a module of a stratum.
 const STRATUM_TRIES: usize = 8;
 
 /// Dtypes other than `f32` and `i32` take one stratum in so many.
-const STRATUM_TURNS: usize = 4;
+const STRATUM_INTERVAL: usize = 4;
 
 /// Cases that a part of the condition keeps out before it is called needless.
 const NEEDLESS_CASES: usize = 250;
@@ -249,7 +249,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         let is_main = matches!(dtype, DType::F32 | DType::I32);
         let turn = DTYPES.iter().position(|own| *own == dtype).unwrap_or(0);
         for (at, stratum) in strata(plan).into_iter().enumerate() {
-            if !is_main && !(at + turn).is_multiple_of(STRATUM_TURNS) {
+            if !is_main && !(at + turn).is_multiple_of(STRATUM_INTERVAL) {
                 continue;
             }
             for _ in 0..STRATUM_TRIES {
@@ -314,7 +314,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             };
             if trial.acting().next().is_none() {
                 untyped |= trial.untyped();
-                if kept_out < KEPT_OUT {
+                if kept_out < REJECTED_MODULES {
                     trial.run_without(&self.promise, rng, &mut self.tally);
                 }
                 kept_out += 1;
@@ -333,7 +333,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             full += usize::from(!trial.is_empty());
             acted += 1;
         }
-        self.look_for_needs(dtype, rng);
+        self.draw_rejected_modules(dtype, rng);
         self.tally.draws += acted;
         self.tally.untyped |= untyped;
         // Where the right side has no type the rule never acts, whatever the condition says.
@@ -343,8 +343,8 @@ impl<'c, 'r> Checker<'c, 'r> {
     }
 
     /// Draws modules until every part of the condition has kept one out on which the sides differ.
-    fn look_for_needs(&mut self, dtype: DType, rng: &mut Rng) {
-        for _ in 0..MORE_KEPT_OUT {
+    fn draw_rejected_modules(&mut self, dtype: DType, rng: &mut Rng) {
+        for _ in 0..MORE_REJECTED_MODULES {
             if self.tally.without.iter().all(|without| without.differs) {
                 return;
             }
@@ -358,7 +358,7 @@ impl<'c, 'r> Checker<'c, 'r> {
 
     /// A few modules of a dtype that the condition keeps out.
     fn refused(&mut self, dtype: DType, rng: &mut Rng) {
-        for _ in 0..KEPT_OUT {
+        for _ in 0..REJECTED_MODULES {
             if let Some(trial) = self.random(dtype, rng) {
                 trial.run_without(&self.promise, rng, &mut self.tally);
             }

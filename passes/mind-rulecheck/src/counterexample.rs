@@ -26,26 +26,26 @@ pub struct Counterexample {
     /// The position of the first element that differs.
     pub index: Vec<usize>,
     /// What the left side gives there.
-    pub left: Found,
+    pub left: Observed,
     /// What the right side gives there.
-    pub right: Found,
+    pub right: Observed,
 }
 
 /// What one side gives.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Found {
+pub enum Observed {
     /// An element.
     Element(Scalar),
     /// No result, for this reason.
     Error(String),
 }
 
-impl std::fmt::Display for Found {
+impl std::fmt::Display for Observed {
     /// The element and its bits, as in `-0.0 (0x80000000)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Found::Element(scalar) => write!(f, "{scalar} ({:#x})", scalar.bits()),
-            Found::Error(reason) => write!(f, "an error: {reason}"),
+            Observed::Element(scalar) => write!(f, "{scalar} ({:#x})", scalar.bits()),
+            Observed::Error(reason) => write!(f, "an error: {reason}"),
         }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn counterexample<'r>(
             let [left, right] = &outputs[..] else {
                 return None;
             };
-            let found = |tensor: &Tensor| Found::Element(Scalar::at(tensor, failure.at));
+            let found = |tensor: &Tensor| Observed::Element(Scalar::at(tensor, failure.at));
             (
                 found(left),
                 found(right),
@@ -94,8 +94,8 @@ pub(crate) fn counterexample<'r>(
                 return None;
             };
             let left = outputs.first().filter(|left| left.count() > 0)?;
-            let element = Found::Element(Scalar::at(left, 0));
-            (element, Found::Error(error), position(0, left.shape()))
+            let element = Observed::Element(Scalar::at(left, 0));
+            (element, Observed::Error(error), position(0, left.shape()))
         }
         Ran::LeftFails => return None,
     };

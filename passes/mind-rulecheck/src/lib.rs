@@ -27,5 +27,5 @@ mod trial;
 mod values;
 
 pub use check::{Config, check};
-pub use counterexample::{Counterexample, Found};
+pub use counterexample::{Counterexample, Observed};
 pub use report::{RuleCheck, Verdict, class_text};

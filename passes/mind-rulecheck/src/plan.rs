@@ -154,7 +154,7 @@ impl<'r> Plan<'r> {
             left: &left,
             one: &one,
             producers: &producers,
-            state: vec![State::New; left.ops.len()],
+            state: vec![VisitState::New; left.ops.len()],
             ops: Vec::new(),
         };
         order.visit(one[0])?;
@@ -299,7 +299,7 @@ fn moved(hint: &Hint, one: &[usize]) -> Hint {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
     Open,
     Done,
@@ -309,7 +309,7 @@ struct Order<'p, 'r> {
     left: &'p Lhs<'r>,
     one: &'p [usize],
     producers: &'p [Option<usize>],
-    state: Vec<State>,
+    state: Vec<VisitState>,
     ops: Vec<usize>,
 }
 
@@ -320,14 +320,14 @@ impl Order<'_, '_> {
             return Ok(());
         };
         match self.state[at] {
-            State::Done => return Ok(()),
-            State::Open => return Err("a value is computed from itself".to_owned()),
-            State::New => self.state[at] = State::Open,
+            VisitState::Done => return Ok(()),
+            VisitState::Open => return Err("a value is computed from itself".to_owned()),
+            VisitState::New => self.state[at] = VisitState::Open,
         }
         for operand in self.left.ops[at].operands.clone() {
             self.visit(self.one[operand])?;
         }
-        self.state[at] = State::Done;
+        self.state[at] = VisitState::Done;
         self.ops.push(at);
         Ok(())
     }

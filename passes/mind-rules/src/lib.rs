@@ -27,12 +27,12 @@ mod unknown;
 pub use attr_value::AttrValue;
 pub use constant::{Constant, LIKE_LIMIT, constant_of, element};
 pub use expr::{
-    Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
+    Argument, ExprKind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
     built_in_predicates,
 };
 pub use instance::{Hint, InstanceMatch, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance};
 pub use language::format::{Comments, format_rules};
-pub use language::lex::{Kind as TokenKind, Token, tokens};
+pub use language::lex::{Token, TokenKind, tokens};
 pub use matching::greedy::GreedyRule;
 pub use matching::replacement::{NewTerm, NoMatch, ReplacementBuffers};
 pub use op_table::{OpIx, OpTable};
@@ -41,7 +41,7 @@ pub use ruleset::rule_info::{
     Channels, Direction, Engine, FOLDING, FUSION, Phase, RuleInfo, RuleIx,
 };
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
-pub use shipped::{SHIPPED, ShippedOps, Wanted, shipped_names};
+pub use shipped::{RuleSelection, SHIPPED, ShippedOps, shipped_names};
 pub use unknown::Unknown;
 
 /// Loads rules from a string in a program, with closures as additional predicates.

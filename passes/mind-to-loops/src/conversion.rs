@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::emit::Emitter;
 use crate::kernel::Kernel;
-use crate::lowering::{LoopLowering, Places, Problem, Unlowered};
+use crate::lowering::{LoopLowering, Problem, Unlowered, ValueViews};
 use crate::options::Options;
 use crate::plan;
 use crate::strided::{Source, StridedView};
@@ -25,20 +25,20 @@ use crate::strided::{Source, StridedView};
 /// state.
 pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
     check_extents(g)?;
-    let mut places = Places::default();
+    let mut views = ValueViews::default();
     let (body, mut kernels) = (g.body(), 0);
     let ops: Vec<OpId> = g.ops(body).collect();
     for &op in &ops {
         if g.def(op).has(Trait::Terminator) {
             let outputs: Vec<ValueId> = g.operands(op).to_vec();
-            let values = outputs_of(g, op, &outputs, &places, options)?;
+            let values = outputs_of(g, op, &outputs, &views, options)?;
             g.set_operands(op, &values);
         } else if g.def(op).has(Trait::Constant) || g.is::<Input>(op) {
             let result = g.result(op);
-            let place = StridedView::whole(Source::Value(result), known(g, result));
-            places.insert(result, place);
+            let view = StridedView::whole(Source::Value(result), known(g, result));
+            views.insert(result, view);
         } else {
-            kernels += lower_op(g, op, &mut places, options)?;
+            kernels += lower_op(g, op, &mut views, options)?;
         }
     }
     for &op in ops.iter().rev() {
@@ -101,7 +101,7 @@ fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
 fn lower_op(
     g: &mut Graph,
     op: OpId,
-    places: &mut Places,
+    views: &mut ValueViews,
     options: &Options,
 ) -> Result<usize, Box<Diagnostic>> {
     if let Some(group) = g.view::<Group>(op) {
@@ -109,7 +109,7 @@ fn lower_op(
     }
     let mut lowering = LoopLowering::default();
     for &operand in g.operands(op) {
-        lowering.places.insert(operand, places[&operand].clone());
+        lowering.views.insert(operand, views[&operand].clone());
     }
     lowering
         .lower(g, &[op])
@@ -117,7 +117,7 @@ fn lower_op(
     let results: Vec<ValueId> = g.results(op).into_iter().collect();
     let read = results
         .iter()
-        .filter_map(|&value| Some((value, lowering.places.get(&value)?.clone())));
+        .filter_map(|&value| Some((value, lowering.views.get(&value)?.clone())));
     let mut yielded: Vec<(ValueId, StridedView)> = read.collect();
     hoist_constants(g, op, &mut lowering, &mut yielded);
     let mut emitter = Emitter::new(Builder::before(g, op), options);
@@ -125,10 +125,10 @@ fn lower_op(
         let emitted = emitter.kernel(kernel);
         emitted.map_err(|why| fault(&emitter, op, &why))?;
     }
-    for (_, place) in &mut yielded {
-        place.source = Source::Value(emitter.source(place.source));
+    for (_, view) in &mut yielded {
+        view.source = Source::Value(emitter.source(view.source));
     }
-    places.extend(yielded);
+    views.extend(yielded);
     Ok(lowering.kernels.len())
 }
 
@@ -187,9 +187,9 @@ fn hoist_constants(
 ) {
     let body = g.body();
     let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-    let read = lowering.kernels.iter_mut().flat_map(Kernel::places_mut);
-    for place in read.chain(yielded.iter_mut().map(|(_, place)| place)) {
-        let Source::Value(value) = &mut place.source else {
+    let read = lowering.kernels.iter_mut().flat_map(Kernel::views_mut);
+    for view in read.chain(yielded.iter_mut().map(|(_, view)| view)) {
+        let Source::Value(value) = &mut view.source else {
             continue;
         };
         let inside = g
@@ -210,7 +210,7 @@ fn outputs_of(
     g: &mut Graph,
     end: OpId,
     outputs: &[ValueId],
-    places: &Places,
+    views: &ValueViews,
     options: &Options,
 ) -> Result<Vec<ValueId>, Box<Diagnostic>> {
     let mut known: FxHashMap<ValueId, ValueId> = FxHashMap::default();
@@ -220,22 +220,22 @@ fn outputs_of(
             values.push(value);
             continue;
         }
-        let place = places[output].clone();
+        let view = views[output].clone();
         let declared = g.declared(*output);
         let mut emitter = Emitter::new(Builder::before(g, end), options);
-        let source = emitter.source(place.source);
+        let source = emitter.source(view.source);
         let graph = emitter.graph();
         let own = graph
             .defining_op(source)
             .is_some_and(|op| mind_loops::memory::is_kernel(graph, op));
-        let whole = place.is_dense() && graph.ty(source).count() == Some(place.count() as i64);
-        let place = if own && whole {
-            place
+        let whole = view.is_dense() && graph.ty(source).count() == Some(view.count() as i64);
+        let view = if own && whole {
+            view
         } else {
-            let copied = emitter.copy(&place, end);
+            let copied = emitter.copy(&view, end);
             copied.map_err(|why| fault(&emitter, end, &why))?
         };
-        let value = emitter.value(&place);
+        let value = emitter.value(&view);
         known.insert(*output, value);
         g.swap_labels(*output, value);
         if let Some(declared) = declared {

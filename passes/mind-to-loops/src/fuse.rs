@@ -2,7 +2,7 @@
 //!
 //! [`mind_ir::kernel`] decides which ops fuse, both for the pass `fuse` and for this lowering.
 
-use mind_ir::kernel::{Form, Part, fits_columns, parts};
+use mind_ir::kernel::{AttentionStage, KernelForm, attention_stages, fits_columns};
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
@@ -13,7 +13,7 @@ use mind_tensor::ops::reduce::Reduce;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::kernel::{INNER, Kernel, Kind, Operand};
+use crate::kernel::{INNER, Kernel, KernelKind, Operand};
 use crate::lowering::LoopLowering;
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
@@ -24,23 +24,23 @@ type Fused = (Kernel, Vec<ValueId>);
 impl LoopLowering {
     /// Fuses ops that have this form into one kernel, which is omitted if it has no users. Returns whether that is
     /// possible.
-    pub(crate) fn fuse(&mut self, g: &Graph, steps: &Steps<'_>, form: Form) -> bool {
+    pub(crate) fn fuse(&mut self, g: &Graph, steps: &Steps<'_>, form: KernelForm) -> bool {
         let before = self.kernels.len();
         let fused = match form {
-            Form::Elementwise | Form::Rows => self.nest(g, steps),
-            Form::Contraction => self.contraction(g, steps),
-            Form::Attention => self.attention(g, steps),
+            KernelForm::Elementwise | KernelForm::Rows => self.nest(g, steps),
+            KernelForm::Contraction => self.contraction(g, steps),
+            KernelForm::Attention => self.attention(g, steps),
         };
         let Some((kernel, values)) = fused else {
             self.kernels.truncate(before);
             return false;
         };
         if !values.is_empty() {
-            let places = self.push(kernel);
-            for (value, place) in values.into_iter().zip(places) {
-                let place = place.reshaped(&known(g, value));
-                let place = place.expect("a dense buffer has any shape");
-                self.places.insert(value, place);
+            let views = self.push(kernel);
+            for (value, view) in values.into_iter().zip(views) {
+                let view = view.reshaped(&known(g, value));
+                let view = view.expect("a dense buffer has any shape");
+                self.views.insert(value, view);
             }
         }
         true
@@ -57,7 +57,7 @@ impl LoopLowering {
                 let rows = Space::rows(shape.clone(), reduce.axes(g));
                 let input = match steps.of(reduce.input(g)) {
                     Some(_) => StridedView::whole(Source::Value(reduce.input(g)), shape),
-                    None => self.place(reduce.input(g)),
+                    None => self.view_of(reduce.input(g)),
                 };
                 if fits_columns(&steps.steps()) {
                     rows.with_columns(&input)
@@ -66,14 +66,14 @@ impl LoopLowering {
                 }
             }
         };
-        let mut growing = Growing::new(space.kernel(last));
-        growing.add_all(
+        let mut builder = KernelBuilder::new(space.kernel(last));
+        builder.add_all(
             g,
             steps,
             |_| true,
             |op, value| space.operand(self, op, value),
         );
-        growing.finish(g, steps)
+        builder.finish(g, steps)
     }
 
     /// Fuses a product or a convolution with its epilogue.
@@ -89,56 +89,57 @@ impl LoopLowering {
         steps: &Steps<'_>,
         product: OpId,
         is_wanted: impl Fn(OpId) -> bool,
-    ) -> Growing {
-        let mut growing = Growing::new(self.contract_or_window(g, product));
-        growing.nodes.insert(g.result(product), 0);
+    ) -> KernelBuilder {
+        let mut builder = KernelBuilder::new(self.contract_or_window(g, product));
+        builder.nodes.insert(g.result(product), 0);
         let wanted = |op| op != product && is_wanted(op);
-        growing.add_all(g, steps, wanted, |_, value| Operand {
-            place: self.place(value),
+        builder.add_all(g, steps, wanted, |_, value| Operand {
+            view: self.view_of(value),
             is_row: false,
         });
-        growing
+        builder
     }
 
     /// Fuses attention: a product, ops on the rows of its result, and a product with these rows on the left side.
     fn attention(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let products = || steps.computing().filter(|&op| steps.contracts(op));
         let (first, second) = (products().next()?, products().last()?);
-        let parts = parts(&steps.steps(), steps.of(g.result(second))?);
-        let part = |op: OpId| steps.of(g.results(op).get(0)).map(|step| parts[step]);
-        let is_in = |wanted: Part| move |op: OpId| part(op) == Some(wanted);
+        let stages = attention_stages(&steps.steps(), steps.of(g.result(second))?);
+        let stage = |op: OpId| steps.of(g.results(op).get(0)).map(|step| stages[step]);
+        let is_in = |wanted: AttentionStage| move |op: OpId| stage(op) == Some(wanted);
         let shape = known(g, g.result(first));
         let inner = |kernel: usize| Source::Kernel {
             kernel: INNER + kernel,
             result: 0,
         };
 
-        let mut scores = self.product(g, steps, first, is_in(Part::Scores));
-        let rows_read = steps.computing().filter(|&op| part(op) == Some(Part::Rows));
+        let mut scores = self.product(g, steps, first, is_in(AttentionStage::Scores));
+        let rows_read = steps
+            .computing()
+            .filter(|&op| stage(op) == Some(AttentionStage::Rows));
         let mut rows_read = rows_read.flat_map(|op| g.operands(op).iter().copied());
         let score = rows_read.find(|value| scores.nodes.contains_key(value))?;
         scores.yields(score);
 
         let space = Space::rows(shape.clone(), &[shape.len() as i64 - 1]);
-        let mut rows = Growing::new(space.kernel(second));
-        let place = StridedView::whole(inner(0), shape.clone()).permuted(&space.order);
-        let place = space.folded(place)?;
+        let mut rows = KernelBuilder::new(space.kernel(second));
+        let view = StridedView::whole(inner(0), shape.clone()).permuted(&space.order);
+        let view = space.folded(view)?;
         let node = rows.operand(Operand {
-            place,
+            view,
             is_row: false,
         });
         rows.nodes.insert(score, node);
         let left = g.view::<Contract>(second)?.lhs(g);
-        rows.add_all(g, steps, is_in(Part::Rows), |op, value| {
+        rows.add_all(g, steps, is_in(AttentionStage::Rows), |op, value| {
             space.operand(self, op, value)
         });
         rows.yields(left);
 
-        self.places
-            .insert(left, StridedView::whole(inner(1), shape));
-        let behind = self.product(g, steps, second, is_in(Part::Behind));
-        self.places.remove(&left);
-        let (last, values) = behind.finish(g, steps)?;
+        self.views.insert(left, StridedView::whole(inner(1), shape));
+        let epilogue = self.product(g, steps, second, is_in(AttentionStage::Epilogue));
+        self.views.remove(&left);
+        let (last, values) = epilogue.finish(g, steps)?;
         Some((Kernel::block([scores.kernel, rows.kernel, last]), values))
     }
 }
@@ -211,35 +212,35 @@ impl Space {
 
     /// Converts a view with the axes of `order` to the dimensions of the nest; `None` if the reduced ones cannot be
     /// merged.
-    fn folded(&self, place: StridedView) -> Option<StridedView> {
-        let mut place = match self.order.len() - self.kept {
-            _ if !self.is_reduced => place,
-            0 => place.with_unit(self.kept),
-            _ => place.collapsed(self.kept..self.order.len())?,
+    fn folded(&self, view: StridedView) -> Option<StridedView> {
+        let mut view = match self.order.len() - self.kept {
+            _ if !self.is_reduced => view,
+            0 => view.with_unit(self.kept),
+            _ => view.collapsed(self.kept..self.order.len())?,
         };
         if self.has_columns {
-            place.extents.swap(self.kept - 1, self.kept);
-            place.strides.swap(self.kept - 1, self.kept);
+            view.extents.swap(self.kept - 1, self.kept);
+            view.strides.swap(self.kept - 1, self.kept);
         }
-        Some(place)
+        Some(view)
     }
 
     /// Returns `value` as an operand of `reader`, which runs at all positions or once per row. It is copied if strides
     /// cannot express it.
     fn operand(&self, lowering: &mut LoopLowering, reader: OpId, value: ValueId) -> Operand {
-        let place = lowering.place(value);
-        let is_row = self.is_reduced && place.extents != self.shape;
-        let place = match is_row {
-            true => place.squeezed(),
+        let view = lowering.view_of(value);
+        let is_row = self.is_reduced && view.extents != self.shape;
+        let view = match is_row {
+            true => view.squeezed(),
             false => {
-                let place = place.permuted(&self.order);
-                self.folded(place.clone()).unwrap_or_else(|| {
-                    let copied = lowering.copied(reader, place);
+                let view = view.permuted(&self.order);
+                self.folded(view.clone()).unwrap_or_else(|| {
+                    let copied = lowering.copied(reader, view);
                     self.folded(copied).expect("a dense buffer collapses")
                 })
             }
         };
-        Operand { place, is_row }
+        Operand { view, is_row }
     }
 }
 
@@ -250,15 +251,15 @@ const NOWHERE: Source = Source::Kernel {
 };
 
 /// A kernel under construction.
-struct Growing {
+struct KernelBuilder {
     kernel: Kernel,
     /// The nodes of the values that it computes.
     nodes: FxHashMap<ValueId, usize>,
 }
 
-impl Growing {
-    fn new(kernel: Kernel) -> Growing {
-        Growing {
+impl KernelBuilder {
+    fn new(kernel: Kernel) -> KernelBuilder {
+        KernelBuilder {
             kernel,
             nodes: FxHashMap::default(),
         }
@@ -331,7 +332,7 @@ impl Growing {
     /// the product reads them.
     fn operand(&mut self, operand: Operand) -> usize {
         let sides = match self.kernel.kind {
-            Kind::Contract(_) | Kind::Window(_) => 2,
+            KernelKind::Contract(_) | KernelKind::Window(_) => 2,
             _ => 0,
         };
         let body = self.kernel.body.iter();
@@ -365,8 +366,7 @@ impl Growing {
         let fits = |(index, &value): (usize, &ValueId)| {
             count(&self.kernel.extents(index)) == count(&known(g, value))
         };
-        let is_whole =
-            values.iter().enumerate().all(fits) && self.kernel.reduces_what_it_can_write();
+        let is_whole = values.iter().enumerate().all(fits) && self.kernel.has_writable_results();
         is_whole.then_some((self.kernel, values))
     }
 }

@@ -12,7 +12,7 @@ use crate::strided::StridedView;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Operand {
     /// The elements, over the dimensions of the kernel, or for a row over those without the reduced one.
-    pub(crate) place: StridedView,
+    pub(crate) view: StridedView,
     /// Whether it lacks the reduced dimension.
     pub(crate) is_row: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Matrix {
 
 /// The kind of a kernel and the parameters of that kind.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum KernelKind {
     /// Runs its body at every position; `along` is the dimension of its reductions.
     Nest { along: Option<usize> },
     /// A batch of matrix products: `[batch.., rows.., k]` by `[batch.., k, columns..]`.
@@ -64,7 +64,7 @@ pub(crate) const INNER: usize = usize::MAX / 2;
 /// A kernel before it is emitted as an op.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    pub(crate) kind: Kind,
+    pub(crate) kind: KernelKind,
     /// The extents of the positions at which the body runs.
     pub(crate) dims: Vec<usize>,
     pub(crate) operands: Vec<Operand>,
@@ -79,7 +79,7 @@ impl Kernel {
     /// Returns the reduced dimension.
     pub(crate) fn along(&self) -> Option<usize> {
         match self.kind {
-            Kind::Nest { along } => along,
+            KernelKind::Nest { along } => along,
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl Kernel {
     /// Creates a nest over `dims` with an empty body.
     pub(crate) fn nest(dims: Vec<usize>, along: Option<usize>, origin: OpId) -> Kernel {
         Kernel {
-            kind: Kind::Nest { along },
+            kind: KernelKind::Nest { along },
             dims,
             operands: Vec::new(),
             body: Vec::new(),
@@ -96,17 +96,17 @@ impl Kernel {
         }
     }
 
-    /// Creates a nest that copies the elements of `place`.
-    pub(crate) fn copy(place: StridedView, origin: OpId) -> Kernel {
-        let place = place.squeezed();
+    /// Creates a nest that copies the elements of `view`.
+    pub(crate) fn copy(view: StridedView, origin: OpId) -> Kernel {
+        let view = view.squeezed();
         Kernel {
             operands: vec![Operand {
-                place: place.clone(),
+                view: view.clone(),
                 is_row: false,
             }],
             body: vec![Node::Input(0)],
             outputs: vec![0],
-            ..Kernel::nest(place.extents, None, origin)
+            ..Kernel::nest(view.extents, None, origin)
         }
     }
 
@@ -119,16 +119,16 @@ impl Kernel {
             body: Vec::new(),
             outputs: last.outputs.clone(),
             origin: last.origin,
-            kind: Kind::Block(chain.into()),
+            kind: KernelKind::Block(chain.into()),
         }
     }
 
     /// Returns the views that it reads.
-    pub(crate) fn places_mut(&mut self) -> Box<dyn Iterator<Item = &mut StridedView> + '_> {
-        let own = self.operands.iter_mut().map(|operand| &mut operand.place);
+    pub(crate) fn views_mut(&mut self) -> Box<dyn Iterator<Item = &mut StridedView> + '_> {
+        let own = self.operands.iter_mut().map(|operand| &mut operand.view);
         match &mut self.kind {
-            Kind::Block(chain) => {
-                Box::new(own.chain(chain.iter_mut().flat_map(Kernel::places_mut)))
+            KernelKind::Block(chain) => {
+                Box::new(own.chain(chain.iter_mut().flat_map(Kernel::views_mut)))
             }
             _ => Box::new(own),
         }
@@ -136,7 +136,7 @@ impl Kernel {
 
     /// Returns whether the results are valid for a nest: if the reduced dimension is not the last, none varies along
     /// it.
-    pub(crate) fn reduces_what_it_can_write(&self) -> bool {
+    pub(crate) fn has_writable_results(&self) -> bool {
         let uniform = self.uniform();
         let is_last = |axis: usize| axis + 1 == self.dims.len();
         let mut outputs = self.outputs.iter();
@@ -173,7 +173,7 @@ impl Kernel {
 
     /// Returns the extents of a result.
     pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
-        if let Kind::Evaluate(results) = &self.kind {
+        if let KernelKind::Evaluate(results) = &self.kind {
             return results[output].clone();
         }
         let mut extents = self.dims.clone();

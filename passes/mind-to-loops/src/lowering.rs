@@ -21,12 +21,12 @@ use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
 
-use crate::kernel::{Kernel, Kind, Matrix, Operand};
+use crate::kernel::{Kernel, KernelKind, Matrix, Operand};
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
 
 /// The strided views of the values of a block.
-pub(crate) type Places = FxHashMap<ValueId, StridedView>;
+pub(crate) type ValueViews = FxHashMap<ValueId, StridedView>;
 
 /// An op that was not lowered, and why.
 #[derive(Debug)]
@@ -58,13 +58,13 @@ const LONGEST: usize = 64;
 #[derive(Default)]
 pub(crate) struct LoopLowering {
     pub(crate) kernels: Vec<Kernel>,
-    pub(crate) places: Places,
+    pub(crate) views: ValueViews,
 }
 
 impl LoopLowering {
     /// Returns the strided view of `value`.
-    pub(crate) fn place(&self, value: ValueId) -> StridedView {
-        self.places[&value].clone()
+    pub(crate) fn view_of(&self, value: ValueId) -> StridedView {
+        self.views[&value].clone()
     }
 
     /// Lowers ops in order, fusing as many as possible into each kernel.
@@ -78,7 +78,7 @@ impl LoopLowering {
             let open = |op: &OpId| {
                 g.results(*op)
                     .into_iter()
-                    .any(|value| !self.places.contains_key(&value))
+                    .any(|value| !self.views.contains_key(&value))
             };
             let Some(first) = ops.iter().position(open) else {
                 return Ok(());
@@ -94,7 +94,7 @@ impl LoopLowering {
     fn lower_first(&mut self, g: &Graph, ops: &[OpId]) -> Result<usize, Unlowered> {
         let counts = std::iter::once(ops.len()).chain((2..=ops.len().min(LONGEST)).rev());
         for count in counts.filter(|&count| count > 1) {
-            let steps = Steps::read(g, &ops[..count], &self.places);
+            let steps = Steps::read(g, &ops[..count], &self.views);
             if let Some(form) = steps.form()
                 && self.fuse(g, &steps, form)
             {
@@ -102,10 +102,10 @@ impl LoopLowering {
             }
         }
         let alone = &ops[..1];
-        let steps = Steps::read(g, alone, &self.places);
-        let form = steps.form_alone();
+        let steps = Steps::read(g, alone, &self.views);
+        let form = steps.single_form();
         if form.is_none_or(|form| !self.fuse(g, &steps, form)) {
-            self.lower_alone(g, ops[0])?;
+            self.lower_single(g, ops[0])?;
         }
         Ok(1)
     }
@@ -117,16 +117,16 @@ impl LoopLowering {
             .filter(|&&op| g.def(op).has(Trait::Constant) || row(VIEWS, g.def(op)).is_some())
         {
             let read = g.operands(op).first();
-            let has_place = |value| self.places.contains_key(value);
+            let has_place = |value| self.views.contains_key(value);
             if read.is_none_or(has_place) && !has_place(&g.result(op)) {
-                self.lower_alone(g, op)?;
+                self.lower_single(g, op)?;
             }
         }
         Ok(())
     }
 
     /// Lowers a single op: a constant, a layout-only op, a group, or a kernel of its own.
-    fn lower_alone(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
+    fn lower_single(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
         let def = g.def(op);
         if let Some(group) = g.view::<Group>(op) {
             return self.group(g, group);
@@ -144,15 +144,15 @@ impl LoopLowering {
             }
             return Ok(());
         }
-        let place = if def.has(Trait::Constant) {
+        let view = if def.has(Trait::Constant) {
             let result = g.result(op);
             Ok(StridedView::whole(Source::Value(result), known(g, result)))
         } else {
             let lower = row(VIEWS, def).or_else(|| row(MOVES, def));
             lower.map_or(Err(Problem::Foreign), |lower| lower(self, g, op))
         };
-        let place = place.map_err(|problem| Unlowered { op, problem })?;
-        self.places.insert(g.result(op), place);
+        let view = view.map_err(|problem| Unlowered { op, problem })?;
+        self.views.insert(g.result(op), view);
         Ok(())
     }
 
@@ -164,8 +164,8 @@ impl LoopLowering {
     pub(crate) fn group(&mut self, g: &Graph, group: Group) -> Result<(), Unlowered> {
         let block = group.body(g);
         for (argument, &input) in g.arguments(block).into_iter().zip(group.inputs(g)) {
-            let place = self.place(input);
-            self.places.insert(argument, place);
+            let view = self.view_of(input);
+            self.views.insert(argument, view);
         }
         let ops: Vec<OpId> = g.ops(block).collect();
         let Some((&end, ops)) = ops.split_last() else {
@@ -173,8 +173,8 @@ impl LoopLowering {
         };
         self.lower(g, ops)?;
         for (result, value) in g.results(group.id()).into_iter().zip(g.operands(end)) {
-            let place = self.place(*value);
-            self.places.insert(result, place);
+            let view = self.view_of(*value);
+            self.views.insert(result, view);
         }
         Ok(())
     }
@@ -183,34 +183,33 @@ impl LoopLowering {
     pub(crate) fn push(&mut self, kernel: Kernel) -> Vec<StridedView> {
         let number = self.kernels.len();
         let outputs = 0..kernel.outputs.len();
-        let places = outputs.map(|result| {
+        let views = outputs.map(|result| {
             let source = Source::Kernel {
                 kernel: number,
                 result,
             };
             StridedView::whole(source, kernel.extents(result))
         });
-        let places = places.collect();
+        let views = views.collect();
         self.kernels.push(kernel);
-        places
+        views
     }
 
-    /// Adds a contiguous copy of the elements of `place`.
-    pub(crate) fn copied(&mut self, origin: OpId, place: StridedView) -> StridedView {
-        let extents = place.extents.clone();
-        let place = self.push(Kernel::copy(place, origin)).remove(0);
-        place
-            .reshaped(&extents)
+    /// Adds a contiguous copy of the elements of `view`.
+    pub(crate) fn copied(&mut self, origin: OpId, view: StridedView) -> StridedView {
+        let extents = view.extents.clone();
+        let view = self.push(Kernel::copy(view, origin)).remove(0);
+        view.reshaped(&extents)
             .expect("a dense buffer has any shape")
     }
 
     /// Returns a contiguous row-major view of `value`, which is copied if necessary.
     fn dense(&mut self, origin: OpId, value: ValueId) -> StridedView {
-        let place = self.place(value);
-        if place.is_dense() {
-            place
+        let view = self.view_of(value);
+        if view.is_dense() {
+            view
         } else {
-            self.copied(origin, place)
+            self.copied(origin, view)
         }
     }
 
@@ -218,7 +217,7 @@ impl LoopLowering {
         &mut self,
         g: &Graph,
         op: OpId,
-        kind: Kind,
+        kind: KernelKind,
         operands: Vec<StridedView>,
     ) -> StridedView {
         let result = g.result(op);
@@ -227,8 +226,8 @@ impl LoopLowering {
             dims: known(g, result),
             operands: operands
                 .into_iter()
-                .map(|place| Operand {
-                    place,
+                .map(|view| Operand {
+                    view,
                     is_row: false,
                 })
                 .collect(),
@@ -241,7 +240,7 @@ impl LoopLowering {
 
     /// Returns whether a value, possibly in a group, is a weight or a constant.
     fn is_fixed(&self, g: &Graph, value: ValueId) -> bool {
-        let Source::Value(value) = self.place(value).source else {
+        let Source::Value(value) = self.view_of(value).source else {
             return false;
         };
         g.defining_op(value).is_some_and(|op| {
@@ -255,29 +254,29 @@ impl LoopLowering {
         let format = op.format(g).expect("a verified format");
         let operands = [op.lhs(g), op.scale(g), op.blocks(g)];
         let operands = operands.map(|value| self.dense(op.id(), value));
-        let kind = Kind::BlockProduct { format };
-        let place = self.moved(g, op.id(), kind, operands.to_vec());
-        self.places.insert(op.result(g), place);
+        let kind = KernelKind::BlockProduct { format };
+        let view = self.moved(g, op.id(), kind, operands.to_vec());
+        self.views.insert(op.result(g), view);
     }
 
     /// Lowers a core op without a lowering of its own to a call of its `eval`.
     fn evaluated(&mut self, g: &Graph, op: OpId) {
         let operands = g.operands(op).iter().map(|&value| Operand {
-            place: self.dense(op, value),
+            view: self.dense(op, value),
             is_row: false,
         });
         let operands = operands.collect();
         let results: Vec<ValueId> = g.results(op).into_iter().collect();
         let extents = results.iter().map(|&value| known(g, value)).collect();
-        let places = self.push(Kernel {
-            kind: Kind::Evaluate(extents),
+        let views = self.push(Kernel {
+            kind: KernelKind::Evaluate(extents),
             dims: Vec::new(),
             operands,
             body: Vec::new(),
             outputs: (0..results.len()).collect(),
             origin: op,
         });
-        self.places.extend(results.into_iter().zip(places));
+        self.views.extend(results.into_iter().zip(views));
     }
 
     /// Returns the kernel of a product or a convolution, without results.
@@ -306,9 +305,9 @@ impl LoopLowering {
         let mut free = [0, 0];
         let mut operands = Vec::new();
         for (side, (value, batch, contracted)) in sides.iter().enumerate() {
-            let place = self.place(*value);
+            let view = self.view_of(*value);
             let named = |axis: &usize| batch.contains(axis) || contracted.contains(axis);
-            let own: Vec<usize> = (0..place.extents.len())
+            let own: Vec<usize> = (0..view.extents.len())
                 .filter(|axis| !named(axis))
                 .collect();
             free[side] = own.len();
@@ -322,22 +321,22 @@ impl LoopLowering {
                 batch.len()
             };
             let range = first..first + contracted.len();
-            let place = place.permuted(&order);
-            let collapse = |place: &StridedView| match contracted.len() {
-                0 => Some(place.with_unit(first)),
-                _ => place.collapsed(range.clone()),
+            let view = view.permuted(&order);
+            let collapse = |view: &StridedView| match contracted.len() {
+                0 => Some(view.with_unit(first)),
+                _ => view.collapsed(range.clone()),
             };
-            let place = collapse(&place).unwrap_or_else(|| {
-                let dense = self.copied(contract.id(), place);
+            let view = collapse(&view).unwrap_or_else(|| {
+                let dense = self.copied(contract.id(), view);
                 collapse(&dense).expect("a dense buffer collapses")
             });
             operands.push(Operand {
-                place,
+                view,
                 is_row: false,
             });
         }
         Kernel {
-            kind: Kind::Contract(Matrix {
+            kind: KernelKind::Contract(Matrix {
                 batch: sides[0].1.len(),
                 rows: free[0],
                 columns: free[1],
@@ -354,11 +353,11 @@ impl LoopLowering {
     fn window(&mut self, g: &Graph, window: Window) -> Kernel {
         let operands = [window.input(g), window.filter(g)];
         let operands = operands.map(|value| Operand {
-            place: self.dense(window.id(), value),
+            view: self.dense(window.id(), value),
             is_row: false,
         });
         Kernel {
-            kind: Kind::Window(window.id()),
+            kind: KernelKind::Window(window.id()),
             dims: known(g, window.result(g)),
             operands: operands.to_vec(),
             body: vec![Node::Input(0)],
@@ -374,14 +373,17 @@ type Lower = fn(&mut LoopLowering, &Graph, OpId) -> Result<StridedView, Problem>
 /// Layout-only ops.
 static VIEWS: &[(&OpDef, Lower)] = &[
     (Transpose::DEF, |lowering, g, op| {
-        let view = Transpose::from_id(op);
-        let order = view.permutation(g).iter().map(|&axis| axis as usize);
+        let transpose = Transpose::from_id(op);
+        let order = transpose.permutation(g).iter().map(|&axis| axis as usize);
         let order: Vec<usize> = order.collect();
-        Ok(lowering.place(view.input(g)).permuted(&order))
+        Ok(lowering.view_of(transpose.input(g)).permuted(&order))
     }),
     (Reshape::DEF, |lowering, g, op| {
-        let view = Reshape::from_id(op);
-        let (input, extents) = (lowering.place(view.input(g)), known(g, view.result(g)));
+        let reshape = Reshape::from_id(op);
+        let (input, extents) = (
+            lowering.view_of(reshape.input(g)),
+            known(g, reshape.result(g)),
+        );
         Ok(input.reshaped(&extents).unwrap_or_else(|| {
             let copied = lowering.copied(op, input);
             let copied = copied.reshaped(&extents);
@@ -389,21 +391,27 @@ static VIEWS: &[(&OpDef, Lower)] = &[
         }))
     }),
     (Broadcast::DEF, |lowering, g, op| {
-        let view = Broadcast::from_id(op);
-        let dims: Vec<usize> = view.dims(g).iter().map(|&axis| axis as usize).collect();
-        let extents = known(g, view.result(g));
-        Ok(lowering.place(view.inputs(g)[0]).broadcast(&dims, &extents))
+        let broadcast = Broadcast::from_id(op);
+        let dims: Vec<usize> = broadcast
+            .dims(g)
+            .iter()
+            .map(|&axis| axis as usize)
+            .collect();
+        let extents = known(g, broadcast.result(g));
+        Ok(lowering
+            .view_of(broadcast.inputs(g)[0])
+            .broadcast(&dims, &extents))
     }),
     (Slice::DEF, |lowering, g, op| {
         let slice = Slice::from_id(op);
         let extents = known(g, slice.result(g));
         debug_assert!(slice.ends(g).iter().all(|&end| end >= 0 || end == OPEN_END));
-        let input = lowering.place(slice.input(g));
+        let input = lowering.view_of(slice.input(g));
         Ok(input.sliced(slice.starts(g), slice.steps(g), &extents))
     }),
     (Index::DEF, |lowering, g, op| {
         let index = Index::from_id(op);
-        let (input, at) = (lowering.place(index.input(g)), index.indices(g));
+        let (input, at) = (lowering.view_of(index.input(g)), index.indices(g));
         let extents = input.extents.iter().copied();
         for (axis, (&index, extent)) in at.iter().zip(extents).enumerate() {
             if !(0..extent as i64).contains(&index) {
@@ -415,11 +423,11 @@ static VIEWS: &[(&OpDef, Lower)] = &[
             }
         }
         let ones = vec![1; at.len()];
-        let place = input.sliced(at, &ones, &vec![1; at.len()]);
+        let view = input.sliced(at, &ones, &vec![1; at.len()]);
         Ok(StridedView {
             extents: Vec::new(),
             strides: Vec::new(),
-            ..place
+            ..view
         })
     }),
 ];
@@ -431,41 +439,46 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let axis = gather.axis(g);
         let operands = [gather.data(g), gather.indices(g)];
         let operands = operands.map(|value| lowering.dense(op, value));
-        Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+        Ok(lowering.moved(g, op, KernelKind::Gather { axis }, operands.to_vec()))
     }),
     (Cumulative::DEF, |lowering, g, op| {
-        let view = Cumulative::from_id(op);
-        let (axis, prefixes) = (view.axis(g), view.prefixes(g));
-        let input = lowering.dense(op, view.input(g));
-        Ok(lowering.moved(g, op, Kind::Cumulative { axis, prefixes }, vec![input]))
+        let cumulative = Cumulative::from_id(op);
+        let (axis, prefixes) = (cumulative.axis(g), cumulative.prefixes(g));
+        let input = lowering.dense(op, cumulative.input(g));
+        Ok(lowering.moved(
+            g,
+            op,
+            KernelKind::Cumulative { axis, prefixes },
+            vec![input],
+        ))
     }),
     (Bitcast::DEF, |lowering, g, op| {
-        let view = Bitcast::from_id(op);
-        let (dtype, input) = (view.dtype(g), lowering.dense(op, view.input(g)));
-        Ok(lowering.moved(g, op, Kind::Bitcast { dtype }, vec![input]))
+        let bitcast = Bitcast::from_id(op);
+        let (dtype, input) = (bitcast.dtype(g), lowering.dense(op, bitcast.input(g)));
+        Ok(lowering.moved(g, op, KernelKind::Bitcast { dtype }, vec![input]))
     }),
     (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);
         let axis = join.axis(g);
-        let operands = join.inputs(g).iter().map(|&value| lowering.place(value));
+        let operands = join.inputs(g).iter().map(|&value| lowering.view_of(value));
         let operands = operands.collect();
-        Ok(lowering.moved(g, op, Kind::Join { axis }, operands))
+        Ok(lowering.moved(g, op, KernelKind::Join { axis }, operands))
     }),
     (Slide::DEF, |lowering, g, op| {
         let slide = Slide::from_id(op);
         let positions = known(g, slide.result(g));
         let vector = vector_axis(positions.into_iter());
         let operands = slide.inputs(g).iter().map(|&value| {
-            let place = lowering.place(value);
-            let is_strided = |axis: usize| !matches!(place.strides[axis], 0 | 1);
+            let view = lowering.view_of(value);
+            let is_strided = |axis: usize| !matches!(view.strides[axis], 0 | 1);
             if vector.is_some_and(is_strided) {
-                lowering.copied(op, place)
+                lowering.copied(op, view)
             } else {
-                place
+                view
             }
         });
         let operands = operands.collect();
-        Ok(lowering.moved(g, op, Kind::Slide(op), operands))
+        Ok(lowering.moved(g, op, KernelKind::Slide(op), operands))
     }),
 ];
 

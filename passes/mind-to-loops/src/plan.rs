@@ -60,24 +60,27 @@ fn plan_some(
     for (number, &op) in ops.iter().enumerate() {
         if is_kernel(g, op) && is_wanted(op) {
             let results: Vec<ValueId> = g.results(op).into_iter().collect();
-            let mut places = Vec::with_capacity(results.len());
+            let mut offsets = Vec::with_capacity(results.len());
             for (index, &result) in results.iter().enumerate() {
                 if outputs.contains(&result) {
-                    places.push(-1);
+                    offsets.push(-1);
                     continue;
                 }
                 let size = bytes(g, result).next_multiple_of(ALIGNMENT);
                 let replaced = replaceable(g, op, index, number, &last)
                     .filter(|value| held.get(value).is_some_and(|&(_, own)| own >= size));
-                let place = match replaced.and_then(|value| held.remove(&value)) {
-                    Some(place) => place,
+                let range = match replaced.and_then(|value| held.remove(&value)) {
+                    Some(range) => range,
                     None => (gaps.take(size), size),
                 };
-                places.push(place.0 as i64);
-                held.insert(result, place);
+                offsets.push(range.0 as i64);
+                held.insert(result, range);
             }
-            let at = g.def(op).attr_index("at").expect("a kernel has places");
-            g.set_attr(op, at, Attr::Ints(&places));
+            let at = g
+                .def(op)
+                .attr_index("at")
+                .expect("a kernel has the attribute `at`");
+            g.set_attr(op, at, Attr::Ints(&offsets));
         }
         let read = g.operands(op).iter().map(|&value| buffer(g, value));
         let unread = g

@@ -1,7 +1,7 @@
 //! Tensor ops as steps of a kernel, which the fusion rules inspect.
 
 use mind_core::parts::Parts;
-use mind_ir::kernel::{self, Form, Read, Source, Step, StepKind, form};
+use mind_ir::kernel::{self, KernelForm, Read, Source, Step, StepKind, form};
 use mind_ir::types::{Dim, Shape};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_tensor::ops::broadcast::Broadcast;
@@ -14,20 +14,20 @@ use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::lowering::Places;
+use crate::lowering::ValueViews;
 
 /// Consecutive ops as steps of one kernel.
 pub(crate) struct Steps<'g> {
     g: &'g Graph,
     /// The ops, including views of the results of others.
     pub(crate) ops: &'g [OpId],
-    rows: Vec<Row<'g>>,
+    rows: Vec<StepData<'g>>,
     /// For each value the step that computes it and the shape in which it is read.
     known: FxHashMap<ValueId, (usize, Shape)>,
 }
 
 /// The data of a step, from which [`Steps::steps`] builds its borrowed representation.
-struct Row<'g> {
+struct StepData<'g> {
     op: OpId,
     kind: StepKind,
     width: usize,
@@ -38,22 +38,22 @@ struct Row<'g> {
 
 impl<'g> Steps<'g> {
     /// Reads `ops` as steps; values with a view are operands from outside.
-    pub(crate) fn read(g: &'g Graph, ops: &'g [OpId], places: &Places) -> Steps<'g> {
+    pub(crate) fn read(g: &'g Graph, ops: &'g [OpId], views: &ValueViews) -> Steps<'g> {
         let mut steps = Steps {
             g,
             ops,
             rows: Vec::new(),
             known: FxHashMap::default(),
         };
-        ops.iter().for_each(|&op| steps.add(op, places));
+        ops.iter().for_each(|&op| steps.add(op, views));
         steps
     }
 
-    fn add(&mut self, op: OpId, places: &Places) {
+    fn add(&mut self, op: OpId, views: &ValueViews) {
         let g = self.g;
         if g.results(op)
             .into_iter()
-            .all(|value| places.contains_key(&value))
+            .all(|value| views.contains_key(&value))
         {
             return;
         }
@@ -74,9 +74,9 @@ impl<'g> Steps<'g> {
             .iter()
             .map(|value| match self.known.get(value) {
                 Some((step, shape)) => (Source::Step(*step), shape.clone()),
-                None => (Source::Operand, places[value].varying().collect()),
+                None => (Source::Operand, views[value].varying().collect()),
             });
-        let row = Row {
+        let row = StepData {
             op,
             kind: kind(g, op),
             width: width(g, op),
@@ -103,7 +103,7 @@ impl<'g> Steps<'g> {
 
     /// Returns the steps in the representation of [`mind_ir::kernel`].
     pub(crate) fn steps(&self) -> Vec<Step<'_>> {
-        let step = |row: &'_ Row<'g>| {
+        let step = |row: &'_ StepData<'g>| {
             let mut results = self.g.results(row.op).into_iter();
             results.any(|value| self.leaves(value))
         };
@@ -121,16 +121,16 @@ impl<'g> Steps<'g> {
     }
 
     /// Returns the form of the ops as one kernel, if they fuse.
-    pub(crate) fn form(&self) -> Option<Form> {
+    pub(crate) fn form(&self) -> Option<KernelForm> {
         form(&self.steps()).ok()
     }
 
     /// Returns the form of a single op; `None` if it has no kernel that can be fused.
-    pub(crate) fn form_alone(&self) -> Option<Form> {
+    pub(crate) fn single_form(&self) -> Option<KernelForm> {
         match self.rows.first()?.kind {
-            StepKind::Elementwise => Some(Form::Elementwise),
-            StepKind::Reduction => Some(Form::Rows),
-            StepKind::Product | StepKind::Contraction => Some(Form::Contraction),
+            StepKind::Elementwise => Some(KernelForm::Elementwise),
+            StepKind::Reduction => Some(KernelForm::Rows),
+            StepKind::Product | StepKind::Contraction => Some(KernelForm::Contraction),
             StepKind::Normalisation | StepKind::View | StepKind::Permute | StepKind::Other => None,
         }
     }

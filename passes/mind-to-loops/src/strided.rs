@@ -199,22 +199,22 @@ impl StridedView {
 
     /// Merges the dimensions of `range`, which is not empty, into one; `None` if they cannot be merged.
     pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<StridedView> {
-        let mut place = self.clone();
+        let mut view = self.clone();
         for at in (range.start..range.end - 1).rev() {
-            if !place.continues(at) {
+            if !view.continues(at) {
                 return None;
             }
-            place = place.joined(at);
+            view = view.joined(at);
         }
-        Some(place)
+        Some(view)
     }
 
     /// Inserts a dimension of extent 1 at `at`.
     pub(crate) fn with_unit(&self, at: usize) -> StridedView {
-        let mut place = self.clone();
-        place.extents.insert(at, 1);
-        place.strides.insert(at, 0);
-        place
+        let mut view = self.clone();
+        view.extents.insert(at, 1);
+        view.strides.insert(at, 0);
+        view
     }
 }
 
@@ -222,7 +222,7 @@ impl StridedView {
 mod tests {
     use super::*;
 
-    fn place(extents: &[usize], strides: &[i64]) -> StridedView {
+    fn strided(extents: &[usize], strides: &[i64]) -> StridedView {
         StridedView {
             source: Source::Kernel {
                 kernel: 0,
@@ -236,23 +236,23 @@ mod tests {
 
     #[test]
     fn reshapes_split_and_join_dimensions_that_continue_each_other() {
-        let dense = place(&[4, 6], &[6, 1]);
+        let dense = strided(&[4, 6], &[6, 1]);
         assert_eq!(
             dense.reshaped(&[2, 2, 3, 2]).unwrap().strides,
             [12, 6, 2, 1]
         );
         assert_eq!(dense.reshaped(&[24, 1]).unwrap().strides, [1, 0]);
         assert_eq!(dense.reshaped(&[3, 8]).unwrap().strides, [8, 1]);
-        let transposed = place(&[6, 4], &[1, 6]);
+        let transposed = strided(&[6, 4], &[1, 6]);
         assert_eq!(transposed.reshaped(&[2, 3, 4]).unwrap().strides, [3, 1, 6]);
         assert_eq!(transposed.reshaped(&[24]), None);
         assert_eq!(transposed.reshaped(&[3, 8]), None);
-        assert_eq!(place(&[], &[]).reshaped(&[1, 1]).unwrap().strides, [0, 0]);
+        assert_eq!(strided(&[], &[]).reshaped(&[1, 1]).unwrap().strides, [0, 0]);
     }
 
     #[test]
     fn repeated_dimensions_join_only_with_each_other() {
-        let rows = place(&[2, 3, 4], &[0, 0, 1]);
+        let rows = strided(&[2, 3, 4], &[0, 0, 1]);
         assert_eq!(rows.collapsed(0..2).unwrap().strides, [0, 1]);
         assert_eq!(rows.collapsed(1..3), None);
         assert!(!rows.is_dense());

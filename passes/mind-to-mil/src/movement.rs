@@ -302,7 +302,7 @@ pub(crate) fn gather(
         Some((tensor, extent)) => {
             let mut list = integers(&tensor);
             for index in &mut list {
-                let place = bounds.place(*index, own, extent as usize);
+                let place = bounds.position(*index, own, extent as usize);
                 let Ok(Some(place)) = place else {
                     return Err(Refused::new(format!(
                         "index {index} is outside of axis {own}, which has {extent}"

@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
             view.keepdims(b.graph),
             view.last(b.graph),
         );
-        place(b, view.input(b.graph), Reduction::Max, axis, keepdims, last)
+        emit_index(b, view.input(b.graph), Reduction::Max, axis, keepdims, last)
     }),
     (ArgMin::DEF, |op, b| {
         let view = ArgMin::from_id(op);
@@ -32,14 +32,14 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
             view.keepdims(b.graph),
             view.last(b.graph),
         );
-        place(b, view.input(b.graph), Reduction::Min, axis, keepdims, last)
+        emit_index(b, view.input(b.graph), Reduction::Min, axis, keepdims, last)
     }),
 ];
 
 /// Emits the least, or largest, index of the elements that equal the extreme or are NaN.
 ///
 /// The NaN test is separate, because with a NaN element the extreme is NaN, which equals nothing.
-fn place(
+fn emit_index(
     b: &mut Builder<'_>,
     input: ValueId,
     kind: Reduction,

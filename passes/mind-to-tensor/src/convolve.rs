@@ -66,7 +66,7 @@ fn lower(
     if kinds(&slides) > MOST_KINDS {
         return Ok(None);
     }
-    let form = Form {
+    let dims = ConvolutionDims {
         convolve,
         batch: input[0],
         slides,
@@ -75,9 +75,9 @@ fn lower(
         out,
     };
     let dtype = b.graph.ty(b.graph.result(op)).dtype;
-    match form.patches(b, op, operands, dtype, dots_bytes)? {
+    match dims.patches(b, op, operands, dtype, dots_bytes)? {
         Some(product) => Ok(Some(product)),
-        None => form.lower(b, operands, dtype).map(Some),
+        None => dims.lower(b, operands, dtype).map(Some),
     }
 }
 
@@ -92,7 +92,7 @@ fn kinds(slides: &[SlideAxis]) -> i64 {
 }
 
 /// A convolution with known extents.
-struct Form<'c> {
+struct ConvolutionDims<'c> {
     convolve: &'c Convolve,
     batch: usize,
     slides: Vec<SlideAxis>,
@@ -103,7 +103,7 @@ struct Form<'c> {
     out: usize,
 }
 
-impl Form<'_> {
+impl ConvolutionDims<'_> {
     fn lower(&self, b: &mut Builder<'_>, operands: [ValueId; 2], dtype: DType) -> Lowered {
         let [input, filter] = operands;
         let input = converted(b, input, dtype)?;

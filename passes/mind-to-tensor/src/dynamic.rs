@@ -49,10 +49,10 @@ fn lower_slice(op: OpId, b: &mut Builder<'_>) -> Known {
             continue;
         }
         let start = inside(b, starts[axis], extent, size, bounds)?;
-        let places = along(b, start, size, |b, start, index| {
+        let positions = map_indices(b, start, size, |b, start, index| {
             Add::build(b, start, index)
         })?;
-        value = Gather::with(axis as i64).build(b, value, places)?;
+        value = Gather::with(axis as i64).build(b, value, positions)?;
     }
     Ok(Some(value))
 }
@@ -74,14 +74,14 @@ fn lower_update(op: OpId, b: &mut Builder<'_>) -> Known {
     let (whole, mut value, mut operands) = (shape(b, input), update, vec![input]);
     for (axis, (&size, &extent)) in sizes.iter().zip(&own).enumerate() {
         let start = inside(b, starts[axis], extent, size, bounds)?;
-        let places = along(b, start, extent, |b, start, index| {
+        let positions = map_indices(b, start, extent, |b, start, index| {
             let place = Sub::build(b, index, start)?;
             let (first, last) = (number(b, 0), number(b, size - 1));
             let place = Minimum::build(b, place, last)?;
             Maximum::build(b, place, first)
         })?;
-        value = Gather::with(axis as i64).build(b, value, places)?;
-        let is_inside = along(b, start, extent, |b, start, index| {
+        value = Gather::with(axis as i64).build(b, value, positions)?;
+        let is_inside = map_indices(b, start, extent, |b, start, index| {
             let place = Sub::build(b, index, start)?;
             within(b, place, size as usize)
         })?;
@@ -122,7 +122,7 @@ fn inside(b: &mut Builder<'_>, start: ValueId, extent: i64, size: i64, bounds: B
 }
 
 /// Emits `body` for each index below `extent`, with `start` as its first argument.
-fn along(
+fn map_indices(
     b: &mut Builder<'_>,
     start: ValueId,
     extent: i64,

@@ -100,7 +100,7 @@ pub(crate) fn reshape(
 }
 
 /// Emits a slice of `axis` from `start` up to but excluding `end`; the other axes are complete.
-pub(crate) fn part(
+pub(crate) fn slice_axis(
     b: &mut Builder<'_>,
     input: ValueId,
     axis: usize,
@@ -115,7 +115,7 @@ pub(crate) fn part(
 }
 
 /// Returns whether `input`, which has the elements of the result of `op` in the same order, can replace the result.
-pub(crate) fn stands_for(b: &Builder<'_>, input: ValueId, op: OpId) -> bool {
+pub(crate) fn can_replace(b: &Builder<'_>, input: ValueId, op: OpId) -> bool {
     let open = b.graph.ty(input).shape.contains(&Dim::Dynamic);
     !open && b.graph.type_id(input) == b.graph.type_id(b.graph.result(op))
 }

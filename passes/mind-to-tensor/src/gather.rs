@@ -130,9 +130,9 @@ fn lower_elements(op: OpId, b: &mut Builder<'_>) -> Known {
     let row = [Dim::Fixed(own.iter().product::<usize>() as i64)];
     let row = reshape(b, data, &row, &[])?;
     let starts = offsets(b, &list, &others);
-    let places = places(b, &[index], starts, bounds)?;
-    let picked = Gather::with(0).build(b, row, places.value)?;
-    places.masked(b, picked).map(Some)
+    let positions = linear_indices(b, &[index], starts, bounds)?;
+    let picked = Gather::with(0).build(b, row, positions.value)?;
+    positions.masked(b, picked).map(Some)
 }
 
 fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
@@ -169,9 +169,9 @@ fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
     );
     let rows = reshape(b, data, &rows, &[])?;
     let starts = offsets(b, outer, &others);
-    let places = places(b, &parts, starts, bounds)?;
-    let picked = Gather::with(0).build(b, rows, places.value)?;
-    places.masked(b, picked).map(Some)
+    let positions = linear_indices(b, &parts, starts, bounds)?;
+    let picked = Gather::with(0).build(b, rows, positions.value)?;
+    positions.masked(b, picked).map(Some)
 }
 
 /// Emits entry `at` of every tuple.
@@ -215,13 +215,13 @@ struct Index {
 }
 
 /// Linear indices into the flattened data, -1 for an index out of bounds.
-struct Places {
+struct LinearIndices {
     value: ValueId,
     /// Whether each index is in bounds, if others are skipped.
     inside: Option<ValueId>,
 }
 
-impl Places {
+impl LinearIndices {
     /// Emits `picked`, with 0 where an index was out of bounds.
     fn masked(&self, b: &mut Builder<'_>, picked: ValueId) -> Lowered {
         let Some(inside) = self.inside else {
@@ -239,16 +239,16 @@ impl Places {
 }
 
 /// Emits linear indices: `starts` plus each index times its stride.
-fn places(
+fn linear_indices(
     b: &mut Builder<'_>,
     parts: &[Index],
     starts: ValueId,
     bounds: Bounds,
-) -> Result<Places, Box<mind_ir::verify::VerifyError>> {
+) -> Result<LinearIndices, Box<mind_ir::verify::VerifyError>> {
     let mut operands = vec![starts];
     operands.extend(parts.iter().map(|part| part.value));
     let value = map(b, &operands, |b, scalars| {
-        let (mut place, mut inside) = (scalars[0], None);
+        let (mut position, mut inside) = (scalars[0], None);
         for (part, &index) in parts.iter().zip(&scalars[1..]) {
             let index = counted(b, index, part.extent, bounds)?;
             if bounds != Bounds::Clamp {
@@ -260,13 +260,13 @@ fn places(
             }
             let stride = number(b, part.stride as i64);
             let step = Mul::build(b, index, stride)?;
-            place = Add::build(b, place, step)?;
+            position = Add::build(b, position, step)?;
         }
         match inside {
-            None => Ok(place),
+            None => Ok(position),
             Some(inside) => {
                 let outside = number(b, if bounds == Bounds::Skip { 0 } else { -1 });
-                Select::build(b, inside, place, outside)
+                Select::build(b, inside, position, outside)
             }
         }
     })?;
@@ -274,7 +274,7 @@ fn places(
         Bounds::Skip if !parts.is_empty() => Some(mask(b, parts)?),
         Bounds::Skip | Bounds::Strict | Bounds::FromEnd | Bounds::Clamp => None,
     };
-    Ok(Places { value, inside })
+    Ok(LinearIndices { value, inside })
 }
 
 /// Emits a mask of the positions where every index is in bounds.

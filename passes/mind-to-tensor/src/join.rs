@@ -9,7 +9,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-use crate::emit::{Lower, Lowered, part, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, can_replace, reshape, shape, slice_axis};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(Concat::DEF, lower_concat), (Split::DEF, lower_split)];
@@ -18,7 +18,7 @@ fn lower_concat(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Concat::from_id(op);
     let inputs = view.inputs(b.graph).to_vec();
     if let &[only] = inputs.as_slice()
-        && stands_for(b, only, op)
+        && can_replace(b, only, op)
     {
         return Ok(only);
     }
@@ -32,13 +32,13 @@ fn lower_split(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Split::from_id(op);
     let (input, count, piece) = (view.input(b.graph), view.count(b.graph), view.part(b.graph));
     let axis = resolve("split", view.axis(b.graph), b.graph.ty(input).rank())?;
-    if count == 1 && stands_for(b, input, op) {
+    if count == 1 && can_replace(b, input, op) {
         return Ok(input);
     }
     match shape(b, input)[axis] {
         Dim::Fixed(extent) => {
             let size = extent / count;
-            part(b, input, axis, piece * size, (piece + 1) * size)
+            slice_axis(b, input, axis, piece * size, (piece + 1) * size)
         }
         Dim::Symbol(_) | Dim::Dynamic => split_open(b, input, axis, count, piece),
     }
@@ -61,6 +61,6 @@ fn split_open(b: &mut Builder<'_>, input: ValueId, axis: usize, count: i64, piec
         back.push((at + usize::from(at >= axis)) as i64);
     }
     let apart = reshape(b, input, &pieces, &carry)?;
-    let one = part(b, apart, axis, piece, piece + 1)?;
+    let one = slice_axis(b, apart, axis, piece, piece + 1)?;
     reshape(b, one, &joined, &back)
 }

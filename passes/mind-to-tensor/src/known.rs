@@ -16,7 +16,7 @@ use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::index::Gather;
 
-use crate::emit::{LowerKnown, Lowered, map, part, reshape, shape};
+use crate::emit::{LowerKnown, Lowered, map, reshape, shape, slice_axis};
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     (Reverse::DEF, lower_reverse),
@@ -133,7 +133,7 @@ fn indices(b: &mut Builder<'_>, dtype: DType, extent: i64) -> Lowered {
     let flat = reshape(b, all, &[Dim::Fixed(blocks * BLOCK)], &[])?;
     match blocks * BLOCK == extent {
         true => Ok(flat),
-        false => part(b, flat, 0, 0, extent),
+        false => slice_axis(b, flat, 0, 0, extent),
     }
 }
 

@@ -10,7 +10,7 @@ use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::index::Gather;
 use mind_tensor::ops::join::Concat;
 
-use crate::emit::{LowerKnown, Lowered, part, reshape, shape};
+use crate::emit::{LowerKnown, Lowered, reshape, shape, slice_axis};
 use crate::known::{Known, LONGEST};
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(PadOp::DEF, |op, b| {
@@ -71,7 +71,7 @@ fn dilated(
     let mut flat = own;
     flat[axis] = Dim::Fixed(extent * (count + 1));
     let flat = reshape(b, joined, &flat, &[])?;
-    part(b, flat, axis, 0, extent * (count + 1) - count)
+    slice_axis(b, flat, axis, 0, extent * (count + 1) - count)
 }
 
 /// Emits `input` with `value` added before and after the `extent` elements along `axis`, or with elements cropped.
@@ -102,7 +102,7 @@ fn bordered(
     }
     parts.push(match (start, end) {
         (0, end) if end == extent => input,
-        (start, end) => part(b, input, axis, start, end)?,
+        (start, end) => slice_axis(b, input, axis, start, end)?,
     });
     if high > 0 {
         parts.push(fill(b, high)?);

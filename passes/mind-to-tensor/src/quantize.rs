@@ -44,7 +44,7 @@ fn at_scales(
     zero_point: Option<ValueId>,
     body: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Lowered,
 ) -> Known {
-    let Some(parts) = parts(b, granularity, input, scale) else {
+    let Some(parts) = axis_blocks(b, granularity, input, scale) else {
         return Ok(None);
     };
     let own = shape(b, input);
@@ -68,24 +68,24 @@ fn reshape_if(b: &mut Builder<'_>, value: ValueId, to: &[Dim]) -> Lowered {
 }
 
 /// The blocks along one dimension of a tensor.
-struct Part {
+struct AxisBlocks {
     /// The dimensions to which it is split: the blocks and the elements of a block, or only itself.
     split: Vec<Dim>,
     /// The index of the scale of each position, if the blocks have different lengths.
-    places: Option<Vec<i64>>,
+    scale_indices: Option<Vec<i64>>,
 }
 
 /// Returns how the dimensions of `input` are split to blocks; `None` if relevant extents are not known.
-fn parts(
+fn axis_blocks(
     b: &Builder<'_>,
     granularity: Granularity,
     input: ValueId,
     scale: ValueId,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<AxisBlocks>> {
     let (own, scales) = (b.graph.ty(input).shape, b.graph.ty(scale).shape);
-    let whole = |dim: Dim| Part {
+    let whole = |dim: Dim| AxisBlocks {
         split: vec![dim],
-        places: None,
+        scale_indices: None,
     };
     match granularity {
         Granularity::Tensor => Some(own.iter().copied().map(whole).collect()),
@@ -104,18 +104,18 @@ fn parts(
                 };
                 let length = (extent as u64).div_ceil(blocks as u64) as i64;
                 if length * blocks == extent {
-                    return Some(Part {
+                    return Some(AxisBlocks {
                         split: vec![Dim::Fixed(blocks), Dim::Fixed(length)],
-                        places: None,
+                        scale_indices: None,
                     });
                 }
-                let places = || (0..extent).map(|at| at / length).collect();
-                (extent <= LONGEST).then(|| Part {
+                let scale_indices = || (0..extent).map(|at| at / length).collect();
+                (extent <= LONGEST).then(|| AxisBlocks {
                     split: vec![dim],
-                    places: Some(places()),
+                    scale_indices: Some(scale_indices()),
                 })
             };
-            let parts: Vec<Part> = pairs.map(part).collect::<Option<_>>()?;
+            let parts: Vec<AxisBlocks> = pairs.map(part).collect::<Option<_>>()?;
             let splits = parts.iter().any(|part| part.split.len() > 1);
             (!splits || !own.contains(&Dim::Dynamic)).then_some(parts)
         }
@@ -126,7 +126,7 @@ fn parts(
 fn factor_of_each(
     b: &mut Builder<'_>,
     granularity: Granularity,
-    parts: &[Part],
+    parts: &[AxisBlocks],
     mut factor: ValueId,
     input: ValueId,
 ) -> Lowered {
@@ -137,10 +137,11 @@ fn factor_of_each(
             let mut dims = Vec::with_capacity(parts.len());
             let mut next = 0;
             for (at, part) in parts.iter().enumerate() {
-                if let Some(places) = &part.places {
-                    let places = Tensor::of(vec![places.len()], places.clone());
-                    let places = mind_core::constant(b, &places);
-                    factor = Gather::with(at as i64).build(b, factor, places)?;
+                if let Some(scale_indices) = &part.scale_indices {
+                    let scale_indices =
+                        Tensor::of(vec![scale_indices.len()], scale_indices.clone());
+                    let scale_indices = mind_core::constant(b, &scale_indices);
+                    factor = Gather::with(at as i64).build(b, factor, scale_indices)?;
                 }
                 dims.push(Some(next));
                 next += part.split.len();

@@ -10,7 +10,7 @@ use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::reshape::Reshape as TensorReshape;
 use mind_tensor::ops::transpose::Transpose as TensorTranspose;
 
-use crate::emit::{Lower, Lowered, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, can_replace, reshape, shape};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Reshape::DEF, lower_reshape),
@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
 fn lower_reshape(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Reshape::from_id(op);
     let input = view.input(b.graph);
-    if stands_for(b, input, op) {
+    if can_replace(b, input, op) {
         return Ok(input);
     }
     let target = view.new_shape(b.graph).iter().map(|&dim| match dim {
@@ -39,7 +39,7 @@ fn lower_transpose(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let input = view.input(b.graph);
     let rank = b.graph.ty(input).rank();
     let permutation = effective_permutation(view.permutation(b.graph), rank);
-    if permutation.is_sorted() && stands_for(b, input, op) {
+    if permutation.is_sorted() && can_replace(b, input, op) {
         return Ok(input);
     }
     TensorTranspose::with(&permutation).build(b, input)
@@ -48,7 +48,7 @@ fn lower_transpose(op: OpId, b: &mut Builder<'_>) -> Lowered {
 fn lower_expand_dims(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = ExpandDims::from_id(op);
     let (input, axes) = (view.input(b.graph), view.axes(b.graph).to_vec());
-    if stands_for(b, input, op) {
+    if can_replace(b, input, op) {
         return Ok(input);
     }
     let extents = shape(b, input);
@@ -69,7 +69,7 @@ fn lower_expand_dims(op: OpId, b: &mut Builder<'_>) -> Lowered {
 fn lower_squeeze(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Squeeze::from_id(op);
     let (input, axes) = (view.input(b.graph), view.axes(b.graph).to_vec());
-    if stands_for(b, input, op) {
+    if can_replace(b, input, op) {
         return Ok(input);
     }
     let extents = shape(b, input);
@@ -82,7 +82,7 @@ fn lower_squeeze(op: OpId, b: &mut Builder<'_>) -> Lowered {
 fn lower_broadcast_to(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = BroadcastTo::from_id(op);
     let (input, target) = (view.input(b.graph), written_shape(view, b.graph));
-    if stands_for(b, input, op) {
+    if can_replace(b, input, op) {
         return Ok(input);
     }
     let new = target.len() - b.graph.ty(input).rank();

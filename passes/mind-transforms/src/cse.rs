@@ -118,7 +118,7 @@ fn hash(g: &Graph, op: OpId) -> u64 {
 }
 
 fn same(g: &Graph, a: OpId, b: OpId) -> bool {
-    g.operands(a) == g.operands(b) && alike(g, a, b) && {
+    g.operands(a) == g.operands(b) && agree_except_operands(g, a, b) && {
         let bodies = g.regions(a).iter().zip(g.regions(b));
         g.regions(a).len() == g.regions(b).len()
             && bodies
@@ -128,7 +128,7 @@ fn same(g: &Graph, a: OpId, b: OpId) -> bool {
 }
 
 /// Returns whether two ops agree except for operands and bodies.
-fn alike(g: &Graph, a: OpId, b: OpId) -> bool {
+fn agree_except_operands(g: &Graph, a: OpId, b: OpId) -> bool {
     let types = |op: OpId| g.results(op).into_iter().map(|value| g.type_id(value));
     std::ptr::eq(g.def(a), g.def(b)) && g.attrs(a) == g.attrs(b) && types(a).eq(types(b))
 }
@@ -157,7 +157,7 @@ fn same_body(g: &Graph, a: BlockId, b: BlockId) -> bool {
                 .iter()
                 .map(|operand| counterpart.get(operand));
             let regions = (g.regions(op), g.regions(other));
-            if !alike(g, op, other)
+            if !agree_except_operands(g, op, other)
                 || !operands.eq(g.operands(other).iter().map(Some))
                 || regions.0.len() != regions.1.len()
             {

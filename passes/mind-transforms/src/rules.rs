@@ -6,7 +6,9 @@ use mind_diag::{Diagnostic, Span};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, RewriteOptions};
-use mind_rules::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
+use mind_rules::{
+    FastMath, RuleErrors, RuleSelection, RuleSet, SHIPPED, ShippedOps, shipped_names,
+};
 
 /// Loads the shipped rules and those of the user's files, without those that the user disabled.
 ///
@@ -35,7 +37,7 @@ pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pass
         ..RewriteOptions::default()
     };
     let all = cx.shared.get_or_make::<RuleSet, ()>(|| Err(()));
-    if all.is_ok() || *cx.rewriting != plain || hears_missed(cx) {
+    if all.is_ok() || *cx.rewriting != plain || observes_missed(cx) {
         return in_force(cx);
     }
     shipped_for(g, cx, false)
@@ -47,7 +49,7 @@ pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pass
 ///
 /// If a rule file is invalid.
 pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
-    if !cx.rewriting.rules.is_empty() || hears_missed(cx) {
+    if !cx.rewriting.rules.is_empty() || observes_missed(cx) {
         return in_force(cx);
     }
     shipped_for(g, cx, true)
@@ -55,13 +57,13 @@ pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSe
 
 /// Returns whether the listener asks why a shipped rule did not apply. All rules are needed then, including those that
 /// cannot match in the module.
-fn hears_missed(cx: &PassCx<'_>) -> bool {
-    shipped_names().any(|rule| cx.watch.hears_missed(rule))
+fn observes_missed(cx: &PassCx<'_>) -> bool {
+    shipped_names().any(|rule| cx.watch.observes_missed(rule))
 }
 
 /// A set of shipped rules, and the modules that it is sufficient for.
 struct Read {
-    wanted: Wanted,
+    selection: RuleSelection,
     ops: ShippedOps,
     rules: Arc<RuleSet>,
 }
@@ -76,27 +78,27 @@ const MAX_READ: usize = 16;
 /// Returns the shipped rules of one engine that can match in `g`. Not all are loaded, because that takes longer than
 /// rewriting a small module.
 fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>, PassError> {
-    let wanted = Wanted {
+    let selection = RuleSelection {
         classes: classes(cx.rewriting),
         greedy,
     };
     let mut ops = ShippedOps::of(g, cx.registry);
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = |read: &Read| read.wanted == wanted && read.rules.is_for(cx.registry);
+    let known = |read: &Read| read.selection == selection && read.rules.is_for(cx.registry);
     if let Some(at) = read.iter().position(known) {
         if read[at].ops.covers(&ops) {
             return Ok(Arc::clone(&read[at].rules));
         }
         ops = ops.union(read.remove(at).ops);
     }
-    let ops = ops.closed(cx.registry, wanted);
-    let rules = RuleSet::shipped_for(cx.registry, &ops, wanted).map_err(rejected)?;
+    let ops = ops.closed(cx.registry, selection);
+    let rules = RuleSet::shipped_for(cx.registry, &ops, selection).map_err(rejected)?;
     let rules = Arc::new(rules);
     if read.len() == MAX_READ {
         read.remove(0);
     }
     read.push(Read {
-        wanted,
+        selection,
         ops,
         rules: Arc::clone(&rules),
     });

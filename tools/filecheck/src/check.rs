@@ -1,7 +1,7 @@
 //! Matching the steps of a check file with the input.
 
 use crate::check_file::Step;
-use crate::directive::Kind;
+use crate::directive::DirectiveKind;
 use crate::options::Options;
 use crate::pattern::{Pattern, Unusable};
 use crate::variables::Variables;
@@ -54,7 +54,7 @@ pub fn check(
     loop {
         let label = steps[first..]
             .iter()
-            .position(|step| step.pattern.kind == Kind::Label)
+            .position(|step| step.pattern.kind == DirectiveKind::Label)
             .map(|label| first + label);
         let (last, region) = match label {
             None => (steps.len(), rest..input.len()),
@@ -150,9 +150,13 @@ impl Matcher<'_, '_> {
 
     fn check_lines(&mut self, pattern: &Pattern, from: usize, found: &Range<usize>) -> Option<()> {
         let expected = match pattern.kind {
-            Kind::Next | Kind::Empty => 1,
-            Kind::Same => 0,
-            Kind::Plain | Kind::Label | Kind::Not | Kind::Dag | Kind::End => return Some(()),
+            DirectiveKind::Next | DirectiveKind::Empty => 1,
+            DirectiveKind::Same => 0,
+            DirectiveKind::Plain
+            | DirectiveKind::Label
+            | DirectiveKind::Not
+            | DirectiveKind::Dag
+            | DirectiveKind::End => return Some(()),
         };
         let newlines = count_newlines(&self.input[from..found.start]);
         if newlines == expected {
@@ -198,7 +202,7 @@ impl Matcher<'_, '_> {
         let mut start = region.start;
         let mut excluded = Vec::new();
         for run in before.chunk_by(|a, b| a.kind == b.kind) {
-            if run[0].kind == Kind::Not {
+            if run[0].kind == DirectiveKind::Not {
                 excluded.extend(run.iter().cloned());
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Parsing of check files to steps.
 
 use crate::bytes;
-use crate::directive::{Directive, Directives, Kind};
+use crate::directive::{Directive, DirectiveKind, Directives};
 use crate::options::Options;
 use crate::pattern::{Origin, Pattern};
 use crate::pattern_syntax::{PatternError, parse_pattern};
@@ -85,7 +85,7 @@ pub fn read(
         let pattern = read_pattern(source, &directive, options, variables)?;
         refuse_misplaced(&pattern, steps.is_empty())
             .map_err(|message| CheckFileError::at(source, directive.start, &message))?;
-        if matches!(pattern.kind, Kind::Dag | Kind::Not) {
+        if matches!(pattern.kind, DirectiveKind::Dag | DirectiveKind::Not) {
             before.push(Rc::new(pattern));
         } else {
             steps.push(Step {
@@ -113,7 +113,11 @@ fn implicit_patterns(
             name: "--implicit-check-not".to_owned(),
             text: text.clone().into_bytes(),
         };
-        let pattern = Pattern::empty("implicit CHECK-NOT", Kind::Not, Origin::CommandLine);
+        let pattern = Pattern::empty(
+            "implicit CHECK-NOT",
+            DirectiveKind::Not,
+            Origin::CommandLine,
+        );
         parse_pattern(pattern, &source.text, false, options.matching, variables)
             .map(Rc::new)
             .map_err(|error| CheckFileError::in_pattern(&source, 0, error))
@@ -165,13 +169,15 @@ fn read_pattern(
 
 fn refuse_misplaced(pattern: &Pattern, is_first: bool) -> Result<(), String> {
     match pattern.kind {
-        Kind::Label if pattern.has_variables() => {
+        DirectiveKind::Label if pattern.has_variables() => {
             Err(format!("{} cannot use or define variables", pattern.name))
         }
-        Kind::Next | Kind::Same | Kind::Empty if is_first => Err(format!(
-            "{} needs a positive directive before it, -DAG and -NOT apart",
-            pattern.name
-        )),
+        DirectiveKind::Next | DirectiveKind::Same | DirectiveKind::Empty if is_first => {
+            Err(format!(
+                "{} needs a positive directive before it, -DAG and -NOT apart",
+                pattern.name
+            ))
+        }
         _ => Ok(()),
     }
 }

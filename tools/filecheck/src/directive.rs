@@ -5,7 +5,7 @@ use crate::syntax_error::SyntaxError;
 
 /// The kind of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DirectiveKind {
     /// `P:`, `P-COUNT-n:`
     Plain,
     /// `P-NEXT:`
@@ -25,13 +25,13 @@ pub enum Kind {
 }
 
 /// The suffixes except `COUNT`.
-pub const SUFFIXES: [(&str, Kind); 6] = [
-    ("NEXT", Kind::Next),
-    ("SAME", Kind::Same),
-    ("NOT", Kind::Not),
-    ("DAG", Kind::Dag),
-    ("LABEL", Kind::Label),
-    ("EMPTY", Kind::Empty),
+pub const SUFFIXES: [(&str, DirectiveKind); 6] = [
+    ("NEXT", DirectiveKind::Next),
+    ("SAME", DirectiveKind::Same),
+    ("NOT", DirectiveKind::Not),
+    ("DAG", DirectiveKind::Dag),
+    ("LABEL", DirectiveKind::Label),
+    ("EMPTY", DirectiveKind::Empty),
 ];
 
 const BAD_NOT_COMBINATIONS: [&[u8]; 8] = [
@@ -49,7 +49,7 @@ const BAD_NOT_COMBINATIONS: [&[u8]; 8] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suffix {
     /// The kind of the directive.
-    pub kind: Kind,
+    pub kind: DirectiveKind,
     /// The number of repetitions.
     pub count: u32,
     /// Whether `{LITERAL}` is given.
@@ -70,7 +70,7 @@ pub enum NoDirective {
 /// Parses the suffix at the start of `rest`, the text after a check prefix.
 pub fn parse_suffix(rest: &[u8]) -> Result<Suffix, NoDirective> {
     let plain = Suffix {
-        kind: Kind::Plain,
+        kind: DirectiveKind::Plain,
         count: 1,
         literal: false,
         length: 0,
@@ -313,7 +313,7 @@ impl<'p> Iterator for Directives<'p, '_> {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<(usize, Kind, u32, bool, &str)> {
+    fn found(text: &str) -> Vec<(usize, DirectiveKind, u32, bool, &str)> {
         let (check, comment) = (["P".to_owned(), "P-X".to_owned()], ["COM".to_owned()]);
         let directives = Directives::new(text.as_bytes(), &check, &comment).map(|directive| {
             let directive = directive.expect("valid");
@@ -337,20 +337,20 @@ mod tests {
         assert_eq!(
             found("// P: a\n\nP-COUNT-3{LITERAL}: b\n"),
             [
-                (1, Kind::Plain, 1, false, " a"),
-                (3, Kind::Plain, 3, true, " b")
+                (1, DirectiveKind::Plain, 1, false, " a"),
+                (3, DirectiveKind::Plain, 3, true, " b")
             ]
         );
         assert_eq!(
             found("P-X-NEXT: a\nP-NOT:b"),
             [
-                (1, Kind::Next, 1, false, " a"),
-                (2, Kind::Not, 1, false, "b")
+                (1, DirectiveKind::Next, 1, false, " a"),
+                (2, DirectiveKind::Not, 1, false, "b")
             ]
         );
         assert_eq!(
             found("COM: P: a\nCOM-NEXT: P: b"),
-            [(2, Kind::Plain, 1, false, " b")]
+            [(2, DirectiveKind::Plain, 1, false, " b")]
         );
     }
 

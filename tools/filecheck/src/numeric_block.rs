@@ -81,7 +81,7 @@ pub fn parse_block(
         Some(colon) => {
             let definition = &text[definition_start..colon];
             let defined = parse_definition(definition, format, line, variables);
-            Some(defined.map_err(|error| error.behind(definition_start))?)
+            Some(defined.map_err(|error| error.shifted(definition_start))?)
         }
     };
     Ok(NumericBlock {
@@ -168,7 +168,7 @@ fn parse_definition(
 ) -> Result<NumberId, SyntaxError> {
     let trimmed = bytes::trim_start(text);
     let start = text.len() - trimmed.len();
-    let name = leading_name(trimmed).map_err(|error| error.behind(start))?;
+    let name = leading_name(trimmed).map_err(|error| error.shifted(start))?;
     if name.starts_with('@') {
         return Err(SyntaxError::new(
             start,
@@ -212,7 +212,7 @@ impl Parser<'_> {
         let mut terms = Vec::new();
         if self.dialect == Dialect::Line {
             let name =
-                leading_name(self.cursor.rest()).map_err(|error| error.behind(self.cursor.at))?;
+                leading_name(self.cursor.rest()).map_err(|error| error.shifted(self.cursor.at))?;
             self.cursor.at += name.len();
             self.variable(name, &mut terms)?;
             if self.operator_and_operand(0, &mut terms)? && self.cursor.peek().is_some() {
@@ -282,12 +282,12 @@ impl Parser<'_> {
         };
         let name_start = self.cursor.at;
         self.cursor.at += name.len();
-        let behind_name = self.cursor.at;
+        let name_end = self.cursor.at;
         self.cursor.skip_blanks();
         if self.cursor.eat(b"(") {
             return self.call(name, name_start, depth, terms);
         }
-        self.cursor.at = behind_name;
+        self.cursor.at = name_end;
         self.variable(name, terms)
     }
 

@@ -1,7 +1,7 @@
 //! Patterns and their search.
 
 use crate::bytes;
-use crate::directive::Kind;
+use crate::directive::DirectiveKind;
 use crate::ere::{self, Regex, Syntax};
 use crate::numeric::{Expression, Format, NumberId};
 use crate::variables::Variables;
@@ -68,7 +68,7 @@ pub struct Pattern {
     /// The name of the directive, for example `CHECK-NEXT`.
     pub name: String,
     /// The kind of the directive.
-    pub kind: Kind,
+    pub kind: DirectiveKind,
     /// The number of consecutive matches it needs.
     pub count: u32,
     /// Its origin.
@@ -92,11 +92,11 @@ pub struct Unusable(pub Vec<String>);
 impl Pattern {
     /// Returns the pattern that matches only at the end of the input.
     pub fn end_of_input() -> Pattern {
-        Pattern::empty("end of input", Kind::End, Origin::CommandLine)
+        Pattern::empty("end of input", DirectiveKind::End, Origin::CommandLine)
     }
 
     /// Returns a pattern without pieces.
-    pub fn empty(name: impl Into<String>, kind: Kind, origin: Origin) -> Pattern {
+    pub fn empty(name: impl Into<String>, kind: DirectiveKind, origin: Origin) -> Pattern {
         Pattern {
             name: name.into(),
             kind,
@@ -128,9 +128,14 @@ impl Pattern {
         variables: &mut Variables,
     ) -> Result<Option<Range<usize>>, Unusable> {
         match self.kind {
-            Kind::End => return Ok(Some(text.len()..text.len())),
-            Kind::Empty => return Ok(find_empty_line(text)),
-            Kind::Plain | Kind::Next | Kind::Same | Kind::Label | Kind::Not | Kind::Dag => {}
+            DirectiveKind::End => return Ok(Some(text.len()..text.len())),
+            DirectiveKind::Empty => return Ok(find_empty_line(text)),
+            DirectiveKind::Plain
+            | DirectiveKind::Next
+            | DirectiveKind::Same
+            | DirectiveKind::Label
+            | DirectiveKind::Not
+            | DirectiveKind::Dag => {}
         }
         if let [Piece::Text(literal)] = &self.pieces[..] {
             return Ok(self.find_literal(text, literal));
@@ -312,7 +317,7 @@ mod tests {
     fn pattern(pieces: Vec<Piece>) -> Pattern {
         Pattern {
             pieces,
-            ..Pattern::empty("CHECK", Kind::Plain, Origin::CommandLine)
+            ..Pattern::empty("CHECK", DirectiveKind::Plain, Origin::CommandLine)
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parsing of patterns: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and `[[#…]]` in literal text.
 
 use crate::bytes;
-use crate::directive::Kind;
+use crate::directive::DirectiveKind;
 use crate::ere;
 use crate::numeric_block::{Dialect, leading_name, parse_block};
 use crate::pattern::{Defined, Matching, NumberUse, Origin, Pattern, Piece};
@@ -43,8 +43,10 @@ pub fn parse_pattern(
         bytes::trim_end(text)
     };
     match (pattern.kind, text) {
-        (Kind::Empty, []) => return Ok(pattern),
-        (Kind::Empty, _) => return Err(SyntaxError::new(0, "this directive takes no text").into()),
+        (DirectiveKind::Empty, []) => return Ok(pattern),
+        (DirectiveKind::Empty, _) => {
+            return Err(SyntaxError::new(0, "this directive takes no text").into());
+        }
         (_, []) => return Err(SyntaxError::new(0, "empty pattern").into()),
         _ => {}
     }
@@ -54,7 +56,7 @@ pub fn parse_pattern(
         pattern.pieces.push(Piece::Text(text.to_vec()));
         return Ok(pattern);
     }
-    let full_line = matching.full_lines && pattern.kind != Kind::Not;
+    let full_line = matching.full_lines && pattern.kind != DirectiveKind::Not;
     let margin = if matching.strict_whitespace { "" } else { " *" };
     let line = match pattern.origin {
         Origin::File { line, .. } => Some(line),
@@ -108,10 +110,10 @@ impl<'a> Parser<'a> {
             } else if self.rest().starts_with(b"[[") && !self.rest().starts_with(b"[[[") {
                 self.block()?;
             } else {
-                let behind_first = &self.rest()[1..];
+                let after_first = &self.rest()[1..];
                 let next = [b"{{", b"[["]
                     .into_iter()
-                    .filter_map(|opening| bytes::find(behind_first, opening))
+                    .filter_map(|opening| bytes::find(after_first, opening))
                     .min();
                 let length = next.map_or(self.rest().len(), |next| next + 1);
                 self.pattern
@@ -192,7 +194,7 @@ impl<'a> Parser<'a> {
         if let Some(blank) = head.iter().position(|&byte| bytes::is_blank(byte)) {
             return Err(SyntaxError::new(start + blank, "unexpected whitespace").into());
         }
-        let name = leading_name(head).map_err(|error| error.behind(start))?;
+        let name = leading_name(head).map_err(|error| error.shifted(start))?;
         if name.starts_with('@') && colon.is_none() {
             return self.numeric_block(content, Dialect::Line, start);
         }
@@ -257,7 +259,7 @@ impl<'a> Parser<'a> {
         start: usize,
     ) -> Result<(), PatternError> {
         let block = parse_block(content, dialect, self.line, self.variables)
-            .map_err(|error| error.behind(start))?;
+            .map_err(|error| error.shifted(start))?;
         let wildcard = block.format.wildcard().into_bytes();
         let groups = if block.value.is_none() {
             self.count_groups(&wildcard)?
@@ -292,7 +294,11 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Pattern, PatternError> {
-        let pattern = Pattern::empty("CHECK", Kind::Plain, Origin::File { offset: 0, line: 3 });
+        let pattern = Pattern::empty(
+            "CHECK",
+            DirectiveKind::Plain,
+            Origin::File { offset: 0, line: 3 },
+        );
         parse_pattern(
             pattern,
             text.as_bytes(),

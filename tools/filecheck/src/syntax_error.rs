@@ -19,7 +19,7 @@ impl SyntaxError {
     }
 
     /// Returns the error with its offset moved by `bytes`, for a text with that prefix.
-    pub fn behind(self, bytes: usize) -> SyntaxError {
+    pub fn shifted(self, bytes: usize) -> SyntaxError {
         SyntaxError {
             offset: self.offset + bytes,
             ..self

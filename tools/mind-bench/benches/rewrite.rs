@@ -10,7 +10,7 @@ use mind_driver::session::{PASSES, Session};
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
-use mind_rules::{FastMath, RuleSet, ShippedOps, Wanted};
+use mind_rules::{FastMath, RuleSelection, RuleSet, ShippedOps};
 
 fn rewriting(c: &mut Criterion) {
     let session = Session::default();
@@ -63,12 +63,12 @@ fn reading(c: &mut Criterion) {
     let g = parsed(&session.formats, Format::Mic2, mind_bench::dense::MIC2);
     group.bench_function("for a dense layer", |b| {
         b.iter(|| {
-            let wanted = Wanted {
+            let selection = RuleSelection {
                 classes: FastMath::EXACT,
                 greedy: false,
             };
-            let ops = ShippedOps::of(&g, &session.registry).closed(&session.registry, wanted);
-            RuleSet::shipped_for(&session.registry, &ops, wanted)
+            let ops = ShippedOps::of(&g, &session.registry).closed(&session.registry, selection);
+            RuleSet::shipped_for(&session.registry, &ops, selection)
         });
     });
     group.finish();

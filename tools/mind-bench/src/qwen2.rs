@@ -41,20 +41,20 @@ pub fn parameters(layers: usize, vocab_size: usize, tie_word_embeddings: bool) -
     }
 }
 
-/// Returns the storage type of the weight `name` if matrices are to be stored as `asked`; vectors are `f32`.
-pub fn stored_as(asked: WeightType, name: &str) -> WeightType {
+/// Returns the storage type of the weight `name` if matrices are to be stored as `stored`; vectors are `f32`.
+pub fn stored_as(stored: WeightType, name: &str) -> WeightType {
     match name {
         "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => WeightType::F32,
-        "w2" => matrix_stored_as(asked, INTERMEDIATE),
-        _ => matrix_stored_as(asked, HIDDEN),
+        "w2" => matrix_stored_as(stored, INTERMEDIATE),
+        _ => matrix_stored_as(stored, HIDDEN),
     }
 }
 
-/// Returns the storage type of a matrix with rows of `inputs` numbers: `asked`, or `q8_0` if rows are not whole blocks
-/// of `asked`, as in real files.
-pub fn matrix_stored_as(asked: WeightType, inputs: usize) -> WeightType {
-    match asked.row_bytes(inputs) {
-        Some(_) => asked,
+/// Returns the storage type of a matrix with rows of `inputs` numbers: `stored`, or `q8_0` if rows are not whole blocks
+/// of `stored`, as in real files.
+pub fn matrix_stored_as(stored: WeightType, inputs: usize) -> WeightType {
+    match stored.row_bytes(inputs) {
+        Some(_) => stored,
         None => WeightType::Q8_0,
     }
 }

@@ -44,8 +44,9 @@ fn array(
     form: DiagnosticFormat,
     host: &mut dyn Host,
 ) -> Result<Tensor, u8> {
-    use crate::npz;
-    let mut arrays = npz::read_file(path, limit, form, host)?;
+    use crate::npz::{self, ArchiveFile};
+    let mut archive = ArchiveFile::open(path, limit, form, host)?;
+    let mut arrays = archive.arrays(|own| own == name, host)?;
     arrays.remove(name).ok_or_else(|| {
         let reason = format!("the archive has no array `{name}`");
         npz::refuse(path, reason, form, host)

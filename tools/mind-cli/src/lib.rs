@@ -337,7 +337,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
         shapes: Vec::new(),
         bound: Vec::new(),
         keeps_dequantized: false,
-        beside: Vec::new(),
+        data_files: Vec::new(),
     }
 }
 

@@ -106,7 +106,12 @@ mod tests {
     }
 
     /// Returns the messages of short work, which lasts until the first message if `patient`.
-    fn said(every: Duration, progress: Option<Progress>, redraws: bool, patient: bool) -> String {
+    fn rendered(
+        every: Duration,
+        progress: Option<Progress>,
+        redraws: bool,
+        patient: bool,
+    ) -> String {
         let out = Shared::default();
         let ticker = Ticker::every(every, "testing", progress, redraws, out.clone());
         let is_silent = || out.0.lock().expect("no writer panics").is_empty();
@@ -121,17 +126,17 @@ mod tests {
     #[test]
     fn long_work_is_spoken_of_and_short_work_is_not() {
         let short = Duration::from_millis(1);
-        assert!(said(short, None, false, true).starts_with("note: testing: 0 s so far\n"));
-        let line = said(short, None, true, true);
+        assert!(rendered(short, None, false, true).starts_with("note: testing: 0 s so far\n"));
+        let line = rendered(short, None, true, true);
         assert!(line.starts_with("\rtesting: 0 s") && line.ends_with("  \r"));
         let progress = |done, all| {
             let done = Arc::new(AtomicU64::new(done));
-            said(short, Some(Progress { done, all }), true, true)
+            rendered(short, Some(Progress { done, all }), true, true)
         };
         assert!(progress(5, 49).starts_with("\rtesting: 10 %, 0 s"));
         assert!(progress(50, 49).starts_with("\rtesting: 100 %, 0 s"));
         assert!(progress(0, 0).starts_with("\rtesting: 100 %, 0 s"));
-        assert_eq!(said(REPEATED, None, false, false), "");
-        assert_eq!(said(REPEATED, None, true, false), "");
+        assert_eq!(rendered(REPEATED, None, false, false), "");
+        assert_eq!(rendered(REPEATED, None, true, false), "");
     }
 }

@@ -7,7 +7,7 @@ fn main() -> std::process::ExitCode {
     if std::env::args().nth(1).as_deref() == Some("wait") {
         return mind_host::main(|_, host| unix::wait(host));
     }
-    unix::an_interrupt_leaves_nothing();
+    unix::an_interrupt_removes_unfinished_files();
     std::process::ExitCode::SUCCESS
 }
 
@@ -36,7 +36,7 @@ mod unix {
         }
     }
 
-    pub fn an_interrupt_leaves_nothing() {
+    pub fn an_interrupt_removes_unfinished_files() {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             let this = std::env::current_exe().expect("this program");
             let mut command = Command::new(this);

@@ -1,15 +1,15 @@
 //! Hover texts.
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use mind_ir::opdef::{AttrDef, OpDef};
+use mind_ir::opdef::{AttrDef, DOC_SECTIONS, OpDef};
 
-use crate::names::{Found, Kind, Symbol, Thing};
+use crate::names::{NameKind, Occurrence, Referent, Symbol};
 use crate::rules;
 use crate::view::View;
 
 /// Returns the type of the value at `offset`, the documentation of the op, or other information about the name.
 pub(crate) fn hover(view: View<'_>, offset: usize) -> Option<Hover> {
-    let at: Vec<&Found> = view.names().at(offset).collect();
+    let at: Vec<&Occurrence> = view.names().at(offset).collect();
     let first = at.first()?;
     // In mic@2 an opcode is the name of the op and of its value.
     let here = at.iter().filter(|found| found.range == first.range);
@@ -27,18 +27,18 @@ pub(crate) fn hover(view: View<'_>, offset: usize) -> Option<Hover> {
     })
 }
 
-fn describe(view: View<'_>, found: &Found) -> Option<String> {
-    match found.thing {
-        Thing::Symbol(symbol) => describe_symbol(view, symbol),
-        Thing::Op(def) => Some(op(def)),
-        Thing::Attr(def, Some(at)) => Some(attribute(def, &def.attrs[at])),
-        Thing::Attr(def, None) => {
+fn describe(view: View<'_>, found: &Occurrence) -> Option<String> {
+    match found.referent {
+        Referent::Symbol(symbol) => describe_symbol(view, symbol),
+        Referent::Op(def) => Some(op(def)),
+        Referent::Attr(def, Some(at)) => Some(attribute(def, &def.attrs[at])),
+        Referent::Attr(def, None) => {
             let name = view.word(&found.range);
             Some(format!("argument `{name}` of `{}`", def.short_name()))
         }
-        Thing::DType => Some(format!("dtype `{}`", view.word(&found.range))),
-        Thing::Call(name) => rules::call(name),
-        Thing::Keyword => None,
+        Referent::DType => Some(format!("dtype `{}`", view.word(&found.range))),
+        Referent::Call(name) => rules::call(name),
+        Referent::Keyword => None,
     }
 }
 
@@ -53,21 +53,21 @@ fn describe_symbol(view: View<'_>, symbol: Symbol) -> Option<String> {
         code.unwrap_or(text).trim().to_owned()
     };
     Some(match symbol.kind {
-        Kind::Value => match (view.value_type(symbol), view.earlier_type(symbol)) {
+        NameKind::Value => match (view.value_type(symbol), view.earlier_type(symbol)) {
             (Some(ty), _) => format!("```mind\n{name}: {ty}\n```"),
             (None, Some(ty)) => {
                 format!("```mind\n{name}: {ty}\n```\nas of the last text without errors")
             }
             (None, None) => format!("value `{name}`"),
         },
-        Kind::Type | Kind::Text => format!("```mind\n{}\n```", line()),
-        Kind::Dimension => {
+        NameKind::Type | NameKind::Text => format!("```mind\n{}\n```", line()),
+        NameKind::Dimension => {
             let count = view.names().of(symbol).filter(|found| !found.declares());
             format!("dimension `{name}`, places that use it: {}", count.count())
         }
-        Kind::Function => format!("function `{name}`"),
-        Kind::Rule => rules::summary(view.text(), declared.range.start)?,
-        Kind::Binding => format!("`{name}`, bound by the rule"),
+        NameKind::Function => format!("function `{name}`"),
+        NameKind::Rule => rules::summary(view.text(), declared.range.start)?,
+        NameKind::Binding => format!("`{name}`, bound by the rule"),
     })
 }
 
@@ -94,8 +94,7 @@ pub(crate) fn op(def: &OpDef) -> String {
 pub(crate) fn documentation(def: &OpDef) -> String {
     let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
     let doc = lines.join("\n");
-    let sections = ["Shapes:", "Order:", "Errors:", "Source:"];
-    let doc = sections.iter().fold(doc, |doc, section| {
+    let doc = DOC_SECTIONS.iter().fold(doc, |doc, section| {
         doc.replace(&format!("\n{section}"), &format!("\n\n**{section}**"))
     });
     doc.trim().to_owned()
@@ -115,5 +114,25 @@ fn shown(attr: &AttrDef) -> String {
     match attr.default_text() {
         Some(default) => format!("{}={default}", attr.name),
         None => attr.name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_driver::session::registry;
+
+    use super::documentation;
+
+    #[test]
+    fn each_section_is_a_paragraph() {
+        let registry = registry();
+        let def = registry.get("loops.slide").expect("a shipped op");
+        let text = documentation(def);
+        for section in ["Shapes:", "Schedule:", "Order:", "Errors:", "Source:"] {
+            assert!(
+                text.contains(&format!("\n\n**{section}**")),
+                "{section}\n{text}"
+            );
+        }
     }
 }

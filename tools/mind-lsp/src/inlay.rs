@@ -4,7 +4,7 @@ use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, Range};
 use mind_driver::formats::Format;
 use mind_text::Role;
 
-use crate::names::{Kind, Symbol};
+use crate::names::{NameKind, Symbol};
 use crate::view::View;
 
 /// Returns the hints for the lines of `range`: in mic@2 the id before each line that defines a value, and the type of
@@ -19,7 +19,10 @@ pub(crate) fn hints(view: View<'_>, range: Range) -> Vec<InlayHint> {
     let to = lines.offset(view.text(), range.end);
     let mut hints = Vec::new();
     for found in view.names().all() {
-        let Some(symbol) = found.symbol().filter(|symbol| symbol.kind == Kind::Value) else {
+        let Some(symbol) = found
+            .symbol()
+            .filter(|symbol| symbol.kind == NameKind::Value)
+        else {
             continue;
         };
         if found.role == Role::Reference || !(from..=to).contains(&found.range.start) {

@@ -7,7 +7,7 @@ use mind_text::{Entity, Role, SourceMap};
 
 /// The kind of a declared name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     /// A value of a module, or one that a rule matches.
     Value,
     /// An entry of a type table.
@@ -27,13 +27,13 @@ pub(crate) enum Kind {
 /// A declared entity, by its number among those of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Symbol {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NameKind,
     pub(crate) number: u64,
 }
 
 /// The entity that a name refers to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Thing {
+pub(crate) enum Referent {
     /// An entity that the document declares.
     Symbol(Symbol),
     /// An op.
@@ -50,17 +50,17 @@ pub(crate) enum Thing {
 
 /// An occurrence of a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Occurrence {
     pub(crate) range: Range<usize>,
-    pub(crate) thing: Thing,
+    pub(crate) referent: Referent,
     pub(crate) role: Role,
 }
 
-impl Found {
+impl Occurrence {
     /// Returns the symbol that it declares or refers to, if the document declares it.
     pub(crate) fn symbol(&self) -> Option<Symbol> {
-        match self.thing {
-            Thing::Symbol(symbol) => Some(symbol),
+        match self.referent {
+            Referent::Symbol(symbol) => Some(symbol),
             _ => None,
         }
     }
@@ -74,33 +74,33 @@ impl Found {
 /// The names of one document, in text order.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    all: Vec<Found>,
+    all: Vec<Occurrence>,
 }
 
 impl Names {
     /// Creates the names `all`, which must be in text order.
-    pub(crate) fn new(all: Vec<Found>) -> Names {
+    pub(crate) fn new(all: Vec<Occurrence>) -> Names {
         Names { all }
     }
 
     /// Returns the names that a parser recorded.
     pub(crate) fn of_map(map: &SourceMap) -> Names {
         let found = map.occurrences().iter().map(|found| {
-            let symbol = |kind, number| Thing::Symbol(Symbol { kind, number });
+            let symbol = |kind, number| Referent::Symbol(Symbol { kind, number });
             let range = found.span.start as usize..found.span.end as usize;
-            let thing = match found.entity {
-                Entity::Value(number) => symbol(Kind::Value, number),
-                Entity::Type(number) => symbol(Kind::Type, number),
-                Entity::Name(number) => symbol(Kind::Text, number),
-                Entity::Symbol(number) => symbol(Kind::Dimension, number.into()),
-                Entity::Function => symbol(Kind::Function, range.start as u64),
-                Entity::Op(def) => Thing::Op(def),
-                Entity::Attr(def, at) => Thing::Attr(def, at),
-                Entity::DType => Thing::DType,
+            let referent = match found.entity {
+                Entity::Value(number) => symbol(NameKind::Value, number),
+                Entity::Type(number) => symbol(NameKind::Type, number),
+                Entity::Name(number) => symbol(NameKind::Text, number),
+                Entity::Symbol(number) => symbol(NameKind::Dimension, number.into()),
+                Entity::Function => symbol(NameKind::Function, range.start as u64),
+                Entity::Op(def) => Referent::Op(def),
+                Entity::Attr(def, at) => Referent::Attr(def, at),
+                Entity::DType => Referent::DType,
             };
-            Found {
+            Occurrence {
                 range,
-                thing,
+                referent,
                 role: found.role,
             }
         });
@@ -108,12 +108,12 @@ impl Names {
     }
 
     /// Returns every name.
-    pub(crate) fn all(&self) -> &[Found] {
+    pub(crate) fn all(&self) -> &[Occurrence] {
         &self.all
     }
 
     /// Returns the names that contain `offset` or end at it, those that begin last first.
-    pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = &Found> {
+    pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = &Occurrence> {
         /// The maximal number of names that end at one offset.
         const NEAR: usize = 4;
         let end = self
@@ -124,31 +124,31 @@ impl Names {
     }
 
     /// Returns the names that begin in `range`.
-    pub(crate) fn within(&self, range: &Range<usize>) -> impl Iterator<Item = &Found> {
+    pub(crate) fn within(&self, range: &Range<usize>) -> impl Iterator<Item = &Occurrence> {
         let before = |bound: usize| self.all.partition_point(|found| found.range.start < bound);
         let end = before(range.end);
         self.all[before(range.start).min(end)..end].iter()
     }
 
     /// Returns the symbol at `offset`, and its name.
-    pub(crate) fn symbol_at(&self, offset: usize) -> Option<(&Found, Symbol)> {
+    pub(crate) fn symbol_at(&self, offset: usize) -> Option<(&Occurrence, Symbol)> {
         self.at(offset)
             .find_map(|found| Some((found, found.symbol()?)))
     }
 
     /// Returns every occurrence of `symbol`.
-    pub(crate) fn of(&self, symbol: Symbol) -> impl Iterator<Item = &Found> {
+    pub(crate) fn of(&self, symbol: Symbol) -> impl Iterator<Item = &Occurrence> {
         self.all
             .iter()
             .filter(move |found| found.symbol() == Some(symbol))
     }
 
     /// Returns the first declaration of `symbol`, or its first use if it does not need a declaration.
-    pub(crate) fn declaration(&self, symbol: Symbol) -> Option<&Found> {
+    pub(crate) fn declaration(&self, symbol: Symbol) -> Option<&Occurrence> {
         self.of(symbol).find(|found| found.declares()).or_else(|| {
             self.of(symbol)
                 .next()
-                .filter(|_| symbol.kind == Kind::Dimension)
+                .filter(|_| symbol.kind == NameKind::Dimension)
         })
     }
 }

@@ -7,7 +7,7 @@ use mind_text::Role;
 use crate::actions::workspace_edit;
 use crate::analysis::Analysis;
 use crate::language::Language;
-use crate::names::{Found, Kind, Symbol, Thing};
+use crate::names::{NameKind, Occurrence, Referent, Symbol};
 use crate::refusal::Refusal;
 use crate::rules;
 use crate::view::View;
@@ -39,12 +39,12 @@ pub(crate) fn rename(
     let (found, symbol) = target(view, offset)?;
     let now = view.word(&found.range);
     let wanted = spelled(view.analysis.language, symbol.kind, wanted, now)?;
-    let places = places(view, found, symbol);
-    if taken(view, symbol, &wanted) {
+    let all = occurrences(view, found, symbol);
+    if is_taken(view, symbol, &wanted) {
         return Err(Refusal::failed(format!("`{wanted}` is already used")));
     }
     let mut renamed = view.text().to_owned();
-    for found in places.iter().rev() {
+    for found in all.iter().rev() {
         renamed.replace_range(found.range.clone(), &wanted);
     }
     // A name may still have another meaning in the language, for example as a keyword.
@@ -53,7 +53,7 @@ pub(crate) fn rename(
         let message = format!("`{wanted}` would change the meaning of the text");
         return Err(Refusal::failed(message));
     }
-    let edits = places.into_iter().map(|found| {
+    let edits = all.into_iter().map(|found| {
         let range = view.range(found.range.clone());
         TextEdit::new(range, wanted.clone())
     });
@@ -61,15 +61,15 @@ pub(crate) fn rename(
 }
 
 /// Returns the name at `offset`, if it can be renamed.
-fn target(view: View<'_>, offset: usize) -> Result<(&Found, Symbol), Refusal> {
+fn target(view: View<'_>, offset: usize) -> Result<(&Occurrence, Symbol), Refusal> {
     if !view.analysis.reads {
         let message = "fix the errors first: not every name in the text is known";
         return Err(Refusal::failed(message));
     }
     let Some((found, symbol)) = view.names().symbol_at(offset) else {
         return Err(Refusal::failed(match view.names().at(offset).next() {
-            Some(Found {
-                thing: Thing::Op(_) | Thing::Attr(..) | Thing::DType | Thing::Call(_),
+            Some(Occurrence {
+                referent: Referent::Op(_) | Referent::Attr(..) | Referent::DType | Referent::Call(_),
                 ..
             }) => "this name belongs to the language",
             _ => "nothing here has a name",
@@ -77,20 +77,20 @@ fn target(view: View<'_>, offset: usize) -> Result<(&Found, Symbol), Refusal> {
     };
     let is_mic2 = view.analysis.language == Language::Module(Format::Mic2);
     let reason = match symbol.kind {
-        Kind::Value if is_mic2 && found.role != Role::Definition => {
+        NameKind::Value if is_mic2 && found.role != Role::Definition => {
             "values of mic@2 have no names: an id is the position of the line that defines it"
         }
-        Kind::Type if is_mic2 => "types of mic@2 are numbered in the order of their lines",
-        Kind::Function => "the functions of a program are its interface",
+        NameKind::Type if is_mic2 => "types of mic@2 are numbered in the order of their lines",
+        NameKind::Function => "the functions of a program are its interface",
         _ => return Ok((found, symbol)),
     };
     Err(Refusal::failed(reason))
 }
 
 /// Returns the occurrences to rename. In mic@2 the name of an input occurs only on its own line.
-fn places<'v>(view: View<'v>, found: &'v Found, symbol: Symbol) -> Vec<&'v Found> {
+fn occurrences<'v>(view: View<'v>, found: &'v Occurrence, symbol: Symbol) -> Vec<&'v Occurrence> {
     let is_mic2 = view.analysis.language == Language::Module(Format::Mic2);
-    if is_mic2 && symbol.kind == Kind::Value {
+    if is_mic2 && symbol.kind == NameKind::Value {
         vec![found]
     } else {
         view.names().of(symbol).collect()
@@ -102,7 +102,7 @@ fn places<'v>(view: View<'v>, found: &'v Found, symbol: Symbol) -> Vec<&'v Found
 /// # Errors
 ///
 /// `wanted` is not a valid name.
-fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
+fn spelled(language: Language, kind: NameKind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let numbered = |letter: char| {
         let digits = wanted.strip_prefix(letter).unwrap_or(wanted);
         let number = digits.parse::<i64>().ok().filter(|number| *number >= 0);
@@ -116,10 +116,10 @@ fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<St
         }
     };
     match (language, kind) {
-        (Language::Module(Format::Mic1), Kind::Value) => numbered('N'),
-        (Language::Module(Format::Mic1), Kind::Type) => numbered('T'),
-        (Language::Module(Format::Mic1), Kind::Text) => numbered('S'),
-        (Language::Module(Format::Core), Kind::Value) => numbered('%'),
+        (Language::Module(Format::Mic1), NameKind::Value) => numbered('N'),
+        (Language::Module(Format::Mic1), NameKind::Type) => numbered('T'),
+        (Language::Module(Format::Mic1), NameKind::Text) => numbered('S'),
+        (Language::Module(Format::Core), NameKind::Value) => numbered('%'),
         (Language::Rules, kind) => rules::spelled(kind, wanted, now),
         (Language::Module(_), _) => {
             if is_identifier(wanted) {
@@ -142,7 +142,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Returns whether another entity of the same kind is called `name`.
-fn taken(view: View<'_>, symbol: Symbol, name: &str) -> bool {
+fn is_taken(view: View<'_>, symbol: Symbol, name: &str) -> bool {
     view.names().all().iter().any(|found| {
         // An implicit occurrence is an opcode, not a name.
         let named = found.symbol().filter(|_| found.role != Role::Implicit);

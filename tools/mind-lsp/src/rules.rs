@@ -11,7 +11,7 @@ use mind_rules::{
 };
 use mind_text::Role;
 
-use crate::names::{Found, Kind, Names, Symbol, Thing};
+use crate::names::{NameKind, Names, Occurrence, Referent, Symbol};
 use crate::refusal::Refusal;
 
 /// The maximal length of a text that is checked while it is typed, because checking tests each rule on modules.
@@ -104,12 +104,12 @@ impl<'s> Scope<'s> {
         scope
     }
 
-    fn read(mut self, tokens: &[Token<'s>], found: &mut Vec<Found>) {
+    fn read(mut self, tokens: &[Token<'s>], found: &mut Vec<Occurrence>) {
         let mut clause = "";
         for (at, token) in tokens.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |before| tokens[before].text);
             let next = tokens.get(at + 1).map_or("", |next| next.text);
-            let (thing, role) = match token.kind {
+            let (referent, role) = match token.kind {
                 TokenKind::Word => {
                     let names_op = token.text.contains('.') || (token.text == "op" && next == "(");
                     if names_op && clause != "for" {
@@ -136,14 +136,14 @@ impl<'s> Scope<'s> {
                 },
             };
             if next == "(" {
-                self.open.push(match thing {
-                    Thing::Op(def) => Some(def),
+                self.open.push(match referent {
+                    Referent::Op(def) => Some(def),
                     _ => None,
                 });
             }
-            found.push(Found {
+            found.push(Occurrence {
                 range: token.span.start as usize..token.span.end as usize,
-                thing,
+                referent,
                 role,
             });
         }
@@ -154,43 +154,43 @@ impl<'s> Scope<'s> {
         token: &Token<'s>,
         [clause, before, next]: [&str; 3],
         in_type: bool,
-    ) -> Option<(Thing, Role)> {
+    ) -> Option<(Referent, Role)> {
         let text = token.text;
         if matches!(before, "rule" | "fusion") {
             let symbol = Symbol {
-                kind: Kind::Rule,
+                kind: NameKind::Rule,
                 number: self.rule,
             };
-            return Some((Thing::Symbol(symbol), Role::Definition));
+            return Some((Referent::Symbol(symbol), Role::Definition));
         }
-        let thing = if in_type {
+        let referent = if in_type {
             return self.name(' ', text, clause);
         } else if let (Some(def), "=") = (self.closed, next) {
-            Thing::Attr(def, def.attr_index(text))
+            Referent::Attr(def, def.attr_index(text))
         } else if let Some(def) = self.registry.get(text) {
-            Thing::Op(def)
+            Referent::Op(def)
         } else if KEYWORDS.contains(&text)
             || matches!(before, "class" | "engine" | "phase" | "kind")
         {
-            Thing::Keyword
+            Referent::Keyword
         } else if let (Some(name), "(") = (built_in(text), next) {
-            Thing::Call(name)
+            Referent::Call(name)
         } else {
             return self.name(' ', text, clause);
         };
-        Some((thing, Role::Reference))
+        Some((referent, Role::Reference))
     }
 
     /// Returns the binding of a name. Its first occurrence in the terms is its declaration.
-    fn name(&mut self, mark: char, text: &'s str, clause: &str) -> Option<(Thing, Role)> {
+    fn name(&mut self, mark: char, text: &'s str, clause: &str) -> Option<(Referent, Role)> {
         let (number, declared) = self.bound.get_mut(&(mark, text))?;
         let declares = clause != "where" && !*declared;
         *declared |= declares;
         let symbol = Symbol {
             kind: if mark == '?' {
-                Kind::Value
+                NameKind::Value
             } else {
-                Kind::Binding
+                NameKind::Binding
             },
             number: self.rule << 32 | *number,
         };
@@ -199,7 +199,7 @@ impl<'s> Scope<'s> {
         } else {
             Role::Reference
         };
-        Some((Thing::Symbol(symbol), role))
+        Some((Referent::Symbol(symbol), role))
     }
 
     fn sign(&mut self, sign: &str) {
@@ -273,12 +273,12 @@ pub(crate) fn summary(text: &str, offset: usize) -> Option<String> {
 /// # Errors
 ///
 /// `wanted` is not a valid name.
-pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
+pub(crate) fn spelled(kind: NameKind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let marks = ["?", "$", "'", ".."];
     let mark = marks.into_iter().find(|mark| now.starts_with(mark));
     let mark = mark.unwrap_or_default();
     let name = wanted.strip_prefix(mark).unwrap_or(wanted);
-    let more: &[u8] = if kind == Kind::Rule { b"_-." } else { b"_" };
+    let more: &[u8] = if kind == NameKind::Rule { b"_-." } else { b"_" };
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || more.contains(&byte);
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.bytes().all(fits) {
         Ok(format!("{mark}{name}"))
@@ -289,5 +289,5 @@ pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Ref
 
 /// Returns whether two entities of one kind must have different names: rules always, other names within their rule.
 pub(crate) fn same_scope(a: Symbol, b: Symbol) -> bool {
-    a.kind == Kind::Rule || a.number >> 32 == b.number >> 32
+    a.kind == NameKind::Rule || a.number >> 32 == b.number >> 32
 }

@@ -6,7 +6,7 @@ use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, Semanti
 use mind_text::Role;
 
 use crate::language::Language;
-use crate::names::{Found, Kind, Thing};
+use crate::names::{NameKind, Occurrence, Referent};
 use crate::view::View;
 
 /// The token types, by number.
@@ -96,22 +96,22 @@ fn tokens(view: View<'_>, range: Range<usize>) -> Vec<Token> {
     tokens
 }
 
-fn token_type(found: &Found) -> u32 {
-    match found.thing {
+fn token_type(found: &Occurrence) -> u32 {
+    match found.referent {
         // An op that defines a value without naming it is shown as the op.
         _ if found.role == Role::Implicit => 3,
-        Thing::Symbol(symbol) => match symbol.kind {
-            Kind::Value => 0,
-            Kind::Type => 1,
-            Kind::Dimension | Kind::Binding => 2,
-            Kind::Text => 8,
-            Kind::Function | Kind::Rule => 4,
+        Referent::Symbol(symbol) => match symbol.kind {
+            NameKind::Value => 0,
+            NameKind::Type => 1,
+            NameKind::Dimension | NameKind::Binding => 2,
+            NameKind::Text => 8,
+            NameKind::Function | NameKind::Rule => 4,
         },
-        Thing::Op(_) => 3,
-        Thing::Attr(..) => 5,
-        Thing::DType => 1,
-        Thing::Call(_) => 4,
-        Thing::Keyword => 6,
+        Referent::Op(_) => 3,
+        Referent::Attr(..) => 5,
+        Referent::DType => 1,
+        Referent::Call(_) => 4,
+        Referent::Keyword => 6,
     }
 }
 

@@ -8,7 +8,7 @@ use mind_text::Role;
 
 use crate::analysis::{Analysis, Module};
 use crate::document::Document;
-use crate::names::{Found, Kind, Names, Symbol};
+use crate::names::{NameKind, Names, Occurrence, Symbol};
 
 /// An analysed document.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ impl<'v> View<'v> {
     }
 
     /// Returns the spelling of a name; for an unnamed value of mic@2, its number.
-    pub(crate) fn spelling(self, found: &Found, symbol: Symbol) -> String {
+    pub(crate) fn spelling(self, found: &Occurrence, symbol: Symbol) -> String {
         match found.role {
             Role::Implicit => symbol.number.to_string(),
             _ => self.word(&found.range).to_owned(),
@@ -60,7 +60,9 @@ impl<'v> View<'v> {
         let declared = self.names().declaration(symbol)?;
         let wanted = self.spelling(declared, symbol);
         let before = good.analysis.names.all().iter().find_map(|found| {
-            let symbol = found.symbol().filter(|symbol| symbol.kind == Kind::Value)?;
+            let symbol = found
+                .symbol()
+                .filter(|symbol| symbol.kind == NameKind::Value)?;
             let same = match found.role {
                 Role::Reference => false,
                 Role::Implicit => symbol.number.to_string() == wanted,

@@ -293,11 +293,11 @@ fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
     let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));
     let level = level.zip(matches.index_of("level"));
     let named = level.map(|(level, at)| {
-        let mut behind = flags
+        let mut next_lowering = flags
             .iter()
             .filter(|flag| flag.at > at)
             .map(|flag| flag.pass);
-        let channels_first = match behind.find(|pass| pass.starts_with("lower-to-")) {
+        let channels_first = match next_lowering.find(|pass| pass.starts_with("lower-to-")) {
             Some(pass) => pass == "lower-to-mil",
             None => is_binary(matches),
         };

@@ -96,7 +96,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         return Ok(code);
     }
     check_names(matches, host)?;
-    let bytes = bytes_asked(matches, host)?;
+    let bytes = requested_bytes(matches, host)?;
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
     // MIL has no integer dot products.
@@ -142,7 +142,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     }
     rewriting.append(asked);
     let shared = RunCache::default();
-    let rewrites = Rewrites::asked(matches, &file, &rewriting);
+    let rewrites = Rewrites::from_args(matches, &file, &rewriting);
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;
     let named = rewrites.named();
     rules::prepare(&rewriting, &named, &session.registry, &shared, format, host)?;
@@ -184,7 +184,7 @@ fn check_names(matches: &ArgMatches, host: &mut dyn Host) -> Result<(), u8> {
 /// # Errors
 ///
 /// Returns the exit code after reporting arguments that cannot be combined.
-fn bytes_asked(
+fn requested_bytes(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Option<(WriteBinary, String)>, u8> {
@@ -218,7 +218,7 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
         return Some(DONE);
     }
     let listed = match matches.get_one::<String>("list-rules") {
-        Some(wanted) => match listing::asked_rules(matches, session, wanted, host) {
+        Some(wanted) => match listing::requested_rules(matches, session, wanted, host) {
             Ok(listed) => listed,
             Err(code) => return Some(code),
         },
@@ -724,7 +724,7 @@ mod tests {
         );
         let session = Session::default();
         let (rewriting, shared) = (RewriteOptions::default(), RunCache::default());
-        let rewrites = Rewrites::asked(&matches, &file, &rewriting).expect("arguments");
+        let rewrites = Rewrites::from_args(&matches, &file, &rewriting).expect("arguments");
         let run = Run {
             matches: &matches,
             session: &session,

@@ -155,7 +155,7 @@ pub(super) fn lit_features() -> &'static str {
 /// # Errors
 ///
 /// Returns the exit code after reporting the errors of a rule file.
-pub(super) fn asked_rules(
+pub(super) fn requested_rules(
     matches: &ArgMatches,
     session: &Session,
     wanted: &str,

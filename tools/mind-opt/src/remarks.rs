@@ -49,12 +49,12 @@ impl Remarks {
     }
 
     /// Returns whether rewrites are reported.
-    pub(super) fn wants_passed(&self) -> bool {
+    pub(super) fn shows_passed(&self) -> bool {
         self.passed.is_some()
     }
 
     /// Returns whether missed matches of `rule` are reported.
-    pub(super) fn wants_missed(&self, rule: &str) -> bool {
+    pub(super) fn shows_missed(&self, rule: &str) -> bool {
         self.missed
             .as_ref()
             .is_some_and(|filter| admits(filter, rule))
@@ -114,8 +114,8 @@ impl Remarks {
 
     /// Moves the remarks to `found`, with a note on the number of those not shown.
     pub(super) fn take(&mut self, found: &mut Diagnostics) {
-        let told = self.warnings.drain(..).chain(self.made.drain(..));
-        told.for_each(|remark| found.push(remark));
+        let shown = self.warnings.drain(..).chain(self.made.drain(..));
+        shown.for_each(|remark| found.push(remark));
         let cut = std::mem::take(&mut self.cut);
         if cut > 0 {
             let message = format!("{cut} more remarks are not shown");
@@ -158,16 +158,16 @@ mod tests {
     #[test]
     fn each_kind_has_its_own_rules() {
         let remarks = Remarks::parse("passed,missed:^mul-").unwrap();
-        assert!(remarks.wants_passed());
-        assert!(remarks.wants_missed("mul-one") && !remarks.wants_missed("add-mul-one"));
-        assert!(!Remarks::parse("passed").unwrap().wants_missed("mul-one"));
+        assert!(remarks.shows_passed());
+        assert!(remarks.shows_missed("mul-one") && !remarks.shows_missed("add-mul-one"));
+        assert!(!Remarks::parse("passed").unwrap().shows_missed("mul-one"));
     }
 
     #[test]
     fn a_regex_may_hold_commas() {
         let remarks = Remarks::parse("missed:^a{1,2}$,passed").unwrap();
-        assert!(remarks.wants_passed());
-        assert!(remarks.wants_missed("aa") && !remarks.wants_missed("aaa"));
+        assert!(remarks.shows_passed());
+        assert!(remarks.shows_missed("aa") && !remarks.shows_missed("aaa"));
     }
 
     #[test]

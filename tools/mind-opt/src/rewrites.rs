@@ -71,25 +71,26 @@ impl<'a> Rewrites<'a> {
     /// # Errors
     ///
     /// Errors, in one line, if a value is invalid.
-    pub(super) fn asked(
+    pub(super) fn from_args(
         matches: &ArgMatches,
         file: &'a SourceFile,
         rewriting: &RewriteOptions,
     ) -> Result<Rewrites<'a>, String> {
         let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let mut asked = Rewrites::new(file);
+        let mut rewrites = Rewrites::new(file);
         if let Some(text) = word("remarks") {
-            asked.remarks = Remarks::parse(text).map_err(|error| format!("--remarks: {error}"))?;
+            rewrites.remarks =
+                Remarks::parse(text).map_err(|error| format!("--remarks: {error}"))?;
         }
         if let Some(text) = word("opt-bisect-limit") {
             let bisect = Bisect::parse(text);
-            asked.bisect = bisect.map_err(|error| format!("--opt-bisect-limit: {error}"))?;
+            rewrites.bisect = bisect.map_err(|error| format!("--opt-bisect-limit: {error}"))?;
         }
-        asked.explain = word("explain").map(|text| Explain::parse(text, rewriting));
-        asked.timed = word("timing").is_some();
-        asked.keeps = report::path(matches).is_some() || asked.explain.is_some();
-        asked.drawing = egraph::drawing(matches)?;
-        Ok(asked)
+        rewrites.explain = word("explain").map(|text| Explain::parse(text, rewriting));
+        rewrites.timed = word("timing").is_some();
+        rewrites.keeps = report::path(matches).is_some() || rewrites.explain.is_some();
+        rewrites.drawing = egraph::drawing(matches)?;
+        Ok(rewrites)
     }
 
     /// Returns the rules named by flags, with the flags.
@@ -111,7 +112,7 @@ impl<'a> Rewrites<'a> {
             return Ok(String::new());
         };
         let story = Story::new(self.file, &self.history, g, format);
-        story.tell(explain)
+        story.explain(explain)
     }
 
     /// Called when a pass starts.
@@ -143,7 +144,7 @@ impl<'a> Rewrites<'a> {
         let counted = self.bisect.counts(&rules);
         self.listed += u64::from(counted);
         let listed = counted && (self.bisect.lists || self.bisect.last() == Some(self.listed));
-        if !listed && !self.remarks.wants_passed() && !self.keeps {
+        if !listed && !self.remarks.shows_passed() && !self.keeps {
             return;
         }
         let record = Record::new(self.pass, g, rewrite);
@@ -159,12 +160,12 @@ impl<'a> Rewrites<'a> {
     }
 
     /// Returns whether missed matches of `rule` have to be reported.
-    pub(super) fn hears_missed(&self, rule: &str) -> bool {
+    pub(super) fn observes_missed(&self, rule: &str) -> bool {
         let explained = self
             .explain
             .as_ref()
-            .is_some_and(|explain| explain.asks(rule));
-        explained || self.remarks.wants_missed(rule)
+            .is_some_and(|explain| explain.records_missed(rule));
+        explained || self.remarks.shows_missed(rule)
     }
 
     /// Records a note of the current pass; warnings are always reported.
@@ -176,7 +177,7 @@ impl<'a> Rewrites<'a> {
 
     /// Records that a rule did not fire.
     pub(super) fn missed(&mut self, span: Span, rule: &str, reason: &str) {
-        if self.remarks.wants_missed(rule) {
+        if self.remarks.shows_missed(rule) {
             self.remarks.missed(self.pass, rule, span, reason);
         }
         if let Some(explain) = &mut self.explain {

@@ -84,12 +84,12 @@ fn events(times: &[Timed], rules: &[TimedRule]) -> Vec<Value> {
     const RULES: u32 = 2;
     let mut events = vec![row_name(STEPS, "steps"), row_name(RULES, "rules")];
     let mut start = 0.0;
-    let mut told: Vec<&str> = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
     for timed in times {
         events.push(event(STEPS, &timed.name, start, micros(timed.time)));
         // The times of rules are summed over all runs of a pass, so only the first run shows them.
-        if !told.contains(&timed.name.as_str()) {
-            told.push(&timed.name);
+        if !shown.contains(&timed.name.as_str()) {
+            shown.push(&timed.name);
             let mut below = start;
             for rule in rules.iter().filter(|rule| rule.pass == timed.name) {
                 let took = micros(rule.time.matching + rule.time.applying);

@@ -9,7 +9,7 @@ use mind_driver::formats::{Format, Formats};
 use mind_driver::host::Host;
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite, RuleTime};
-use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
+use mind_pass::{Changed, Drawing, Instrument, PassInfo, PipelineEvent};
 
 use super::report::Recording;
 use super::rewrites::Rewrites;
@@ -212,8 +212,8 @@ impl Listener for Watch<'_, '_> {
         self.rewrites.applied(g, rewrite);
     }
 
-    fn hears_missed(&self, rule: &str) -> bool {
-        self.rewrites.hears_missed(rule)
+    fn observes_missed(&self, rule: &str) -> bool {
+        self.rewrites.observes_missed(rule)
     }
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
@@ -243,16 +243,16 @@ impl Instrument for Watch<'_, '_> {
         self.rewrites.drawing.as_mut().filter(wanted)
     }
 
-    fn stage(&mut self, stage: Stage<'_>, g: &Graph) {
-        match stage {
-            Stage::Before(pass) => {
+    fn event(&mut self, event: PipelineEvent<'_>, g: &Graph) {
+        match event {
+            PipelineEvent::Before(pass) => {
                 self.rewrites.enter(pass.name);
                 let entered = self.host.now();
                 self.before(pass, g);
                 self.restart();
                 self.printing_time += self.started.saturating_sub(entered);
             }
-            Stage::After(pass, changed) => {
+            PipelineEvent::After(pass, changed) => {
                 self.mark(pass.name);
                 let entered = self.started;
                 self.after(pass, changed, g);
@@ -261,7 +261,7 @@ impl Instrument for Watch<'_, '_> {
                 self.restart();
                 self.printing_time += self.started.saturating_sub(entered);
             }
-            Stage::Verified(pass) => self.mark(format!("verify after {}", pass.name)),
+            PipelineEvent::Verified(pass) => self.mark(format!("verify after {}", pass.name)),
         }
     }
 }

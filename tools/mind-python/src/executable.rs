@@ -12,8 +12,8 @@ use self_cell::self_cell;
 
 use crate::array::{Array, given_out, shown};
 use crate::cache;
+use crate::caller_array::CallerArray;
 use crate::errors::{error, raised};
-use crate::given::Given;
 use crate::memory;
 use crate::port::Port;
 use crate::signals;
@@ -132,7 +132,7 @@ impl Executable {
         args: &Bound<'_, PyTuple>,
         named: Option<&Bound<'_, PyDict>>,
         has_weights: bool,
-    ) -> PyResult<Vec<Given>> {
+    ) -> PyResult<Vec<CallerArray>> {
         let weights = if has_weights {
             self.inner.params()
         } else {
@@ -152,7 +152,7 @@ fn arrays(
     ports: &[&mind::Port],
     args: &Bound<'_, PyTuple>,
     named: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Vec<Given>> {
+) -> PyResult<Vec<CallerArray>> {
     let py = args.py();
     let known = || {
         let names: Vec<String> = ports
@@ -196,7 +196,7 @@ fn arrays(
                 .flatten()
         };
         match array {
-            Some(array) => Given::new(&port.name, &array),
+            Some(array) => CallerArray::new(&port.name, &array),
             None => Err(refused(format!(
                 "no array is given for `{}` of type {}",
                 port.name, port.ty
@@ -210,14 +210,14 @@ fn arrays(
 fn run<'py>(
     py: Python<'py>,
     model: &BoundModel,
-    arrays: &[Given],
+    arrays: &[CallerArray],
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let outputs = run_arrays(py, model, arrays)?;
     outputs.into_iter().map(|array| shown(py, array)).collect()
 }
 
 /// As [`run`], with outputs that do not depend on numpy.
-fn run_arrays(py: Python<'_>, model: &BoundModel, arrays: &[Given]) -> PyResult<Vec<Array>> {
+fn run_arrays(py: Python<'_>, model: &BoundModel, arrays: &[CallerArray]) -> PyResult<Vec<Array>> {
     let work = || model.with_dependent(|own, model| computed(own, model, arrays));
     signals::running(py, work)?.map_err(|why| raised(py, &why))
 }
@@ -226,11 +226,11 @@ fn run_arrays(py: Python<'_>, model: &BoundModel, arrays: &[Given]) -> PyResult<
 fn computed(
     own: &Weights,
     model: &mind::Model<'_>,
-    arrays: &[Given],
+    arrays: &[CallerArray],
 ) -> Result<Vec<Array>, mind::Error> {
-    let views: Vec<View<'_>> = arrays.iter().map(Given::view).collect();
+    let views: Vec<View<'_>> = arrays.iter().map(CallerArray::view).collect();
     let inputs = own.executable.inputs();
-    let fits = |(port, array): (&mind::Port, &Given)| array.fits(&port.ty);
+    let fits = |(port, array): (&mind::Port, &CallerArray)| array.fits(&port.ty);
     let new = || {
         Ok(model
             .run_views(&views)?
@@ -257,7 +257,7 @@ fn computed(
         }
         memory.push(vec![0u64; words]);
     }
-    let inputs: Vec<&[u8]> = arrays.iter().map(Given::bytes).collect();
+    let inputs: Vec<&[u8]> = arrays.iter().map(CallerArray::bytes).collect();
     let slices = memory.iter_mut().zip(ports).map(|(memory, port)| {
         let all: &mut [u8] = bytemuck::must_cast_slice_mut(memory);
         &mut all[..port.bytes()]

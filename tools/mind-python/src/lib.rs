@@ -3,10 +3,10 @@
 mod array;
 mod buffer;
 mod cache;
+mod caller_array;
 mod dlpack;
 mod errors;
 mod executable;
-mod given;
 mod memory;
 mod model;
 mod module;

@@ -33,7 +33,7 @@ self_cell!(
     }
 );
 
-enum Kind {
+enum ModelKind {
     Decoder(OwnDecoder),
     Encoder(OwnEncoder),
 }
@@ -42,19 +42,19 @@ enum Kind {
 /// not change while the model is used. A model can be used on any thread, and on several at once.
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Model {
-    kind: Kind,
+    kind: ModelKind,
     path: PathBuf,
 }
 
 /// Detects the kind of the model and compiles it.
-fn opened(path: &PathBuf, config: &Config) -> Result<Kind, Error> {
+fn opened(path: &PathBuf, config: &Config) -> Result<ModelKind, Error> {
     let files = Files::open(path)?;
     if files.is_encoder()? {
         let encoder = OwnEncoder::try_new(files, |files| Encoder::new(files, config))?;
-        Ok(Kind::Encoder(encoder))
+        Ok(ModelKind::Encoder(encoder))
     } else {
         let decoder = OwnDecoder::try_new(files, |files| Decoder::new(files, config))?;
-        Ok(Kind::Decoder(decoder))
+        Ok(ModelKind::Decoder(decoder))
     }
 }
 
@@ -79,11 +79,11 @@ impl Model {
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.kind {
-            Kind::Decoder(own) => own.with_dependent(|_, own| match own.start() {
+            ModelKind::Decoder(own) => own.with_dependent(|_, own| match own.start() {
                 Some(_) => "encoder-decoder",
                 None => "decoder",
             }),
-            Kind::Encoder(_) => "encoder",
+            ModelKind::Encoder(_) => "encoder",
         }
     }
 
@@ -107,7 +107,7 @@ impl Model {
         ignore_eos: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = prompt.py();
-        let Kind::Decoder(decoder) = &self.kind else {
+        let ModelKind::Decoder(decoder) = &self.kind else {
             return Err(draws_nothing(py));
         };
         if !(temperature >= 0.0 && top_p > 0.0 && min_p >= 0.0 && repetition_penalty > 0.0) {
@@ -152,7 +152,7 @@ impl Model {
         task: Option<&str>,
         count: Option<usize>,
     ) -> PyResult<String> {
-        let Kind::Decoder(decoder) = &self.kind else {
+        let ModelKind::Decoder(decoder) = &self.kind else {
             return Err(draws_nothing(py));
         };
         let asked = Hearing { language, task };
@@ -166,8 +166,8 @@ impl Model {
     /// Returns the tokens of a text, including special tokens.
     fn encode(&self, py: Python<'_>, text: &str) -> PyResult<Vec<u32>> {
         let tokens = match &self.kind {
-            Kind::Decoder(own) => own.with_dependent(|_, own| own.encode(text)),
-            Kind::Encoder(own) => own.with_dependent(|_, own| own.encode(text)),
+            ModelKind::Decoder(own) => own.with_dependent(|_, own| own.encode(text)),
+            ModelKind::Encoder(own) => own.with_dependent(|_, own| own.encode(text)),
         };
         tokens.map_err(|why| raised(py, &why))
     }
@@ -175,15 +175,15 @@ impl Model {
     /// Returns the text of tokens.
     fn decode(&self, py: Python<'_>, tokens: Vec<u32>) -> PyResult<String> {
         let text = match &self.kind {
-            Kind::Decoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
-            Kind::Encoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
+            ModelKind::Decoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
+            ModelKind::Encoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
         };
         text.map_err(|why| raised(py, &why))
     }
 
     /// Returns the embeddings of texts, one row each, pooled and normalised according to the model's files.
     fn embed<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
-        let Kind::Encoder(encoder) = &self.kind else {
+        let ModelKind::Encoder(encoder) = &self.kind else {
             let help = "`generate` continues a text";
             let message = "the model is a decoder, which does not encode texts";
             return Err(error(py, "ModelError", message, Some(help)));

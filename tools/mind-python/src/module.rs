@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::array::{Array, given_out, shown};
+use crate::caller_array::CallerArray;
 use crate::errors::{error, listed, raised};
 use crate::executable::{Executable, config};
-use crate::given::Given;
 use crate::memory;
 use crate::ops::{Op, ops};
 use crate::optimize::{Report, Requests};
@@ -75,7 +75,7 @@ fn options(
     }
     for (name, array) in arrays.into_iter().flatten() {
         let name: String = name.extract()?;
-        let array = Given::new(&name, &array)?.tensor();
+        let array = CallerArray::new(&name, &array)?.tensor();
         options = options.bind(name, array);
     }
     match format {
@@ -396,7 +396,7 @@ impl Module {
         let mut named = Vec::new();
         for (name, array) in arrays {
             let name: String = name.extract()?;
-            let array = Given::new(&name, &array)?.tensor();
+            let array = CallerArray::new(&name, &array)?.tensor();
             named.push((name, array));
         }
         let own = self.with(py, mind::Module::clone);

@@ -19,7 +19,8 @@ use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
 use mind_pass::{
-    Instrument, PassRegistry, Pipeline, RewriteOptions, RuleSource, RunCache, Stage, parse_pipeline,
+    Instrument, PassRegistry, Pipeline, PipelineEvent, RewriteOptions, RuleSource, RunCache,
+    parse_pipeline,
 };
 use mind_text::Limits;
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ pub(super) const FLAG: &str = "--case";
 
 /// The task of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
+pub(super) enum CaseTask {
     /// Run the passes.
     Passes,
     /// Print the module after the passes.
@@ -41,17 +42,17 @@ pub(super) enum Asked {
     Results,
 }
 
-const ASKED: [(&str, Asked); 3] = [
-    ("passes", Asked::Passes),
-    ("output", Asked::Output),
-    ("results", Asked::Results),
+const TASKS: [(&str, CaseTask); 3] = [
+    ("passes", CaseTask::Passes),
+    ("output", CaseTask::Output),
+    ("results", CaseTask::Results),
 ];
 
 /// The common options of a reduction's cases.
 pub(super) struct Setup {
     pub(super) pipeline: Pipeline,
     pub(super) rewriting: RewriteOptions,
-    pub(super) asked: Asked,
+    pub(super) task: CaseTask,
     pub(super) engine: EngineKind,
     pub(super) profile: Profile,
     pub(super) padding: Padding,
@@ -158,13 +159,13 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
         Ok(output) => output,
         Err(stop) => return Outcome::Stopped(stop),
     };
-    match setup.asked {
-        Asked::Passes => Outcome::Done(String::new()),
-        Asked::Output => match emit(&session.formats, &output, format, None) {
+    match setup.task {
+        CaseTask::Passes => Outcome::Done(String::new()),
+        CaseTask::Output => match emit(&session.formats, &output, format, None) {
             Ok(emitted) => Outcome::Done(format!("{}\n{}", emitted.format.name(), emitted.text)),
             Err(_) => Outcome::Stopped(Stop::Refused),
         },
-        Asked::Results => {
+        CaseTask::Results => {
             let mut phase = |phase: Phase| lines.phase(&phase);
             match runner.difference(&graph, &output, &mut phase) {
                 Ok(Some(_)) => Outcome::Differs,
@@ -220,8 +221,8 @@ impl Listener for Watch<'_, '_, '_> {
 }
 
 impl Instrument for Watch<'_, '_, '_> {
-    fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
-        if let Stage::Before(pass) = stage {
+    fn event(&mut self, event: PipelineEvent<'_>, _: &Graph) {
+        if let PipelineEvent::Before(pass) = event {
             self.pass = pass.name;
             self.lines.phase(&Phase::Pass(pass.name.to_owned()));
         }
@@ -280,7 +281,7 @@ impl Setup {
         let rules = rules
             .iter()
             .map(|RuleSource { name, text }| json!([name, text]));
-        let asked = ASKED.iter().find(|(_, own)| *own == self.asked);
+        let task = TASKS.iter().find(|(_, own)| *own == self.task);
         json!({
             "name": case.name,
             "text": case.text,
@@ -292,7 +293,7 @@ impl Setup {
             "only": only,
             "disabled": disabled,
             "unchecked": unchecked,
-            "asked": asked.map(|(word, _)| word),
+            "asked": task.map(|(word, _)| word),
             "jit": self.engine == EngineKind::Jit,
             "core-v1": self.profile == Profile::CoreV1,
             "keep-padding": self.padding == Padding::Kept,
@@ -312,7 +313,7 @@ impl Setup {
             })
         };
         let flag = |key: &str| document[key].as_bool();
-        let asked = document["asked"].as_str()?;
+        let task = document["asked"].as_str()?;
         Some(Setup {
             pipeline: parse_pipeline(document["pipeline"].as_str()?, passes).ok()?,
             rewriting: RewriteOptions {
@@ -326,7 +327,7 @@ impl Setup {
                 disabled: names("disabled")?,
                 unchecked: names("unchecked")?,
             },
-            asked: ASKED.iter().find(|(word, _)| *word == asked)?.1,
+            task: TASKS.iter().find(|(word, _)| *word == task)?.1,
             engine: if flag("jit")? {
                 EngineKind::Jit
             } else {

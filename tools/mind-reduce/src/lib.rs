@@ -23,7 +23,7 @@ use mind_ir::verify::VerifyConfig;
 use mind_pass::{PassRegistry, RunCache};
 
 use self::args::{Args, EngineKind, Test};
-use self::case::{Asked, Setup};
+use self::case::{CaseTask, Setup};
 use self::fault::Runner;
 use self::oracle::{Oracle, Trouble, in_processes};
 use crate::reduction::{Config, Reduced, reduce};
@@ -91,10 +91,10 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
     let setup = Setup {
         pipeline: args.pipeline.clone(),
         rewriting,
-        asked: match args.test {
-            Test::Command(_) => Asked::Output,
-            Test::Crash if args.engine.is_none() => Asked::Passes,
-            Test::Crash | Test::Differs => Asked::Results,
+        task: match args.test {
+            Test::Command(_) => CaseTask::Output,
+            Test::Crash if args.engine.is_none() => CaseTask::Passes,
+            Test::Crash | Test::Differs => CaseTask::Results,
         },
         engine: args.engine.unwrap_or(EngineKind::Interp),
         profile: args.load.profile,

@@ -66,7 +66,7 @@ pub(super) enum Trouble {
 
 /// The way in which a module is interesting, so that the reduction does not slip to another fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum Interest {
     /// The command succeeds.
     Command,
     /// The results differ.
@@ -96,10 +96,10 @@ impl<'a> Oracle<'a> {
     /// # Errors
     ///
     /// The command or the case cannot be run.
-    pub(super) fn kind(&self, g: &Graph, host: &mut dyn Host) -> Result<Option<Kind>, Trouble> {
+    pub(super) fn kind(&self, g: &Graph, host: &mut dyn Host) -> Result<Option<Interest>, Trouble> {
         if let Test::Command(command) = &self.test {
             let end = self.command_end(command, g, host)?;
-            return Ok((end == Some(ProcessEnd::Code(0))).then_some(Kind::Command));
+            return Ok((end == Some(ProcessEnd::Code(0))).then_some(Interest::Command));
         }
         Ok(self.verdict(&self.report(g, host)?))
     }
@@ -164,15 +164,15 @@ impl<'a> Oracle<'a> {
     }
 
     /// Returns the way in which a report is interesting. A command has to run on the output of the passes instead.
-    fn verdict(&self, report: &Report) -> Option<Kind> {
+    fn verdict(&self, report: &Report) -> Option<Interest> {
         let wanted = |stop: &Stop| match self.test {
             Test::Command(_) => false,
             Test::Crash => stop.is_crash(),
             Test::Differs => stop.is_without_results(),
         };
         match &report.outcome {
-            Outcome::Stopped(stop) if wanted(stop) => Some(Kind::Stopped(stop.clone())),
-            Outcome::Differs if self.test == Test::Differs => Some(Kind::Differs),
+            Outcome::Stopped(stop) if wanted(stop) => Some(Interest::Stopped(stop.clone())),
+            Outcome::Differs if self.test == Test::Differs => Some(Interest::Differs),
             Outcome::Done(_) | Outcome::Differs | Outcome::Stopped(_) => None,
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Oracle<'a> {
         &self,
         report: &Report,
         host: &mut dyn Host,
-    ) -> Result<Option<Kind>, Trouble> {
+    ) -> Result<Option<Interest>, Trouble> {
         match (&self.test, &report.outcome) {
             (Test::Command(command), Outcome::Done(output)) => {
                 let (format, text) = output.split_once('\n').unwrap_or_default();
@@ -194,7 +194,7 @@ impl<'a> Oracle<'a> {
                     .or(self.format.text())
                     .unwrap_or(Format::Core);
                 let end = command_end(command, format, text, self.time, host)?;
-                Ok((end == ProcessEnd::Code(0)).then_some(Kind::Command))
+                Ok((end == ProcessEnd::Code(0)).then_some(Interest::Command))
             }
             (Test::Command(_) | Test::Crash | Test::Differs, _) => Ok(self.verdict(report)),
         }

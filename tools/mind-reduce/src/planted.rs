@@ -24,9 +24,9 @@ use mind_pass::{
 };
 
 use super::args::{EngineKind, Test};
-use super::case::{self, Asked, Case, Report, Setup};
+use super::case::{self, Case, CaseTask, Report, Setup};
 use super::fault::{Phase, Runner, Stop};
-use super::oracle::{Kind, Oracle};
+use super::oracle::{Interest, Oracle};
 use super::suspect;
 use crate::reduction::{Config, reduce};
 
@@ -162,10 +162,10 @@ fn with_oracle<T>(
             steps: pass.map(step).into_iter().collect(),
         },
         rewriting: RewriteOptions::default(),
-        asked: match test {
-            Test::Command(_) => Asked::Output,
-            Test::Crash => Asked::Passes,
-            Test::Differs => Asked::Results,
+        task: match test {
+            Test::Command(_) => CaseTask::Output,
+            Test::Crash => CaseTask::Passes,
+            Test::Differs => CaseTask::Results,
         },
         engine: EngineKind::Interp,
         profile: Profile::default(),
@@ -195,7 +195,7 @@ fn module(oracle: &Oracle<'_>) -> Graph {
 }
 
 /// Returns the way in which a module is interesting, if it is.
-fn kind(oracle: &Oracle<'_>, g: &Graph) -> Option<Kind> {
+fn kind(oracle: &Oracle<'_>, g: &Graph) -> Option<Interest> {
     oracle.kind(g, &mut Nowhere).expect("no command is run")
 }
 
@@ -246,7 +246,10 @@ fn an_engine_that_panics_has_no_results() {
     let found = with_oracle(None, Runner::Other(panics), Test::Differs, |oracle| {
         kind(oracle, &module(oracle))
     });
-    assert_eq!(found, Some(Kind::Stopped(Stop::Panicked(Phase::Engine))));
+    assert_eq!(
+        found,
+        Some(Interest::Stopped(Stop::Panicked(Phase::Engine)))
+    );
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Arrays for the inputs of a module.
 
-use mind_cli::npz;
+use mind_cli::npz::ArchiveFile;
 use mind_diag::Diagnostics;
 use mind_driver::engine::MORE_MEMORY;
 use mind_driver::formats::{Format, FormatInfo};
 use mind_driver::host::Host;
-use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs};
+use mind_driver::load::Loaded;
+use mind_interp::{
+    ArrayTypes, Arrays, BindError, Extents, Random, Unbound, Values, check_types, complete, inputs,
+};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
@@ -13,16 +16,74 @@ use mind_mil::call::integers;
 
 use super::args::Args;
 
-/// Reads the archive of `--inputs`; returns no arrays without it.
+/// Opens the archive of `--inputs` and reads its headers; returns `None` without one.
 ///
 /// # Errors
 ///
 /// Returns the exit code after reporting the error.
-pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
-    match &args.inputs {
-        Some(path) => npz::read_file(path, args.memory_limit, args.diagnostics, host),
-        None => Ok(Arrays::new()),
+pub(super) fn open<'a>(args: &'a Args, host: &mut dyn Host) -> Result<Option<ArchiveFile<'a>>, u8> {
+    let path = args.inputs.as_deref();
+    path.map(|path| ArchiveFile::open(path, args.memory_limit, args.diagnostics, host))
+        .transpose()
+}
+
+/// The arrays of an archive for the inputs of a module; none without an archive.
+///
+/// An archive with arrays that are not inputs of the module, or of other types, is refused before anything is unpacked.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+pub(super) fn unpack(
+    args: &Args,
+    loaded: &Loaded,
+    archive: Option<ArchiveFile<'_>>,
+    host: &mut dyn Host,
+) -> Result<Arrays, u8> {
+    let Some(mut archive) = archive else {
+        return Ok(Arrays::new());
+    };
+    let g = &loaded.graph;
+    let errors = mistyped(args, g, loaded.format, archive.types());
+    if !errors.is_empty() {
+        let found = diagnostics(args, g, &errors);
+        return Err(super::reject(args, host, &found, &loaded.file));
     }
+    archive.arrays(|_| true, host)
+}
+
+/// What is wrong with the types of arrays. A program of MIL says in [`gather`] what it expects, once it is imported;
+/// only the names are checked here.
+fn mistyped(args: &Args, g: &Graph, format: &FormatInfo, types: &ArrayTypes) -> Vec<Unbound> {
+    let mut types = types.clone();
+    let declared = inputs(g);
+    for input in &declared {
+        if let Some(array) = types.get_mut(input.name)
+            && (input.ty.dtype, array.dtype) == (DType::BF16, DType::U16)
+        {
+            array.dtype = DType::BF16;
+        }
+    }
+    let mut errors = check_types(g, &types, &mut Extents::default());
+    if is_mil(format) {
+        errors.retain(|own| matches!(own.error, BindError::Extra { .. }));
+    }
+    if errors.is_empty() || args.random.is_some() {
+        return errors;
+    }
+    let missing = declared.iter().filter(|own| !types.contains_key(own.name));
+    errors.extend(missing.map(|input| {
+        let (name, ty) = (input.name.to_owned(), input.ty.text(g.symbols()));
+        Unbound {
+            op: Some(input.op),
+            error: BindError::Missing { name, ty },
+        }
+    }));
+    errors
+}
+
+fn is_mil(format: &FormatInfo) -> bool {
+    matches!(format.text(), Some(Format::Mil | Format::MilPrimer))
 }
 
 /// Returns the arrays for the inputs, filled with random elements under `--random`, and the known extents of symbolic
@@ -44,7 +105,7 @@ pub(super) fn gather(
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);
-    if matches!(format.text(), Some(Format::Mil | Format::MilPrimer)) {
+    if is_mil(format) {
         widen(g, &mut arrays);
     }
     if let Some(seed) = args.random {

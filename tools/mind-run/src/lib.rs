@@ -13,7 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mind_cli::{DONE, REJECTED, ToolInfo, constants, npz};
+use mind_cli::npz::{self, ArchiveFile};
+use mind_cli::{DONE, REJECTED, ToolInfo, constants};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
 use mind_driver::engine::{Config, Engine, MORE_MEMORY};
@@ -86,8 +87,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 ///
 /// Returns the exit code after reporting the error.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
-    let given = arrays::read(args, host)?;
-    let (mut loaded, mut compile) = load(args, &given, host)?;
+    let archive = arrays::open(args, host)?;
+    let (mut loaded, mut compile) = load(args, archive.as_ref(), host)?;
+    let given = arrays::unpack(args, &loaded, archive, host)?;
     let dims = close(args, &mut loaded, &given, host)?;
     import(args, &mut loaded, host)?;
     let Loaded { file, graph, .. } = &loaded;
@@ -331,12 +333,16 @@ fn stopped(
     }
 }
 
-/// Loads and verifies the module, whose open dimensions may be determined by `arrays`; also returns the time it took.
-fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
+/// Loads and verifies the module, whose open dimensions may be determined by the arrays of `archive`; also returns the time it
+/// took.
+fn load(
+    args: &Args,
+    archive: Option<&ArchiveFile<'_>>,
+    host: &mut dyn Host,
+) -> Result<(Loaded, Duration), u8> {
     let mut given = mind_cli::read_module(host, &args.file, &args.load)?;
-    let shapes = arrays
-        .iter()
-        .map(|(name, array)| (name.clone(), array.shape().to_vec()));
+    let types = archive.iter().flat_map(|archive| archive.types());
+    let shapes = types.map(|(name, own)| (name.clone(), own.shape.clone()));
     given.options.shapes = shapes.collect();
     let length = given.bytes.len();
     let is_parallel = args.config.threads.is_none_or(|threads| threads.get() > 1);

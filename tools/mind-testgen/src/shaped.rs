@@ -14,7 +14,7 @@ pub(crate) fn reshape(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input))?;
     let extents = regrouped(&mut draw.rng, &extents);
-    let (operand, shape) = asked(draw, &extents);
+    let (operand, shape) = requested_shape(draw, &extents);
     let attrs = DynamicReshape::attrs(&shape, false);
     draw.op(DynamicReshape::DEF, &[input, operand], &attrs)
 }
@@ -31,7 +31,7 @@ pub(crate) fn broadcast(draw: &mut Generator<'_>) -> Option<ValueId> {
     if draw.rng.once_in(2) {
         extents.insert(0, draw.rng.pick(&[1, 2, 3]));
     }
-    let (operand, shape) = asked(draw, &extents);
+    let (operand, shape) = requested_shape(draw, &extents);
     let attrs = DynamicBroadcastTo::attrs(&shape);
     draw.op(DynamicBroadcastTo::DEF, &[input, operand], &attrs)
 }
@@ -42,13 +42,13 @@ pub(crate) fn iota(draw: &mut Generator<'_>) -> Option<ValueId> {
     let dtype = draw.graph.ty(like).dtype;
     let extents = small(draw.graph.ty(like)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len()) as i64;
-    let (operand, shape) = asked(draw, &extents);
+    let (operand, shape) = requested_shape(draw, &extents);
     let attrs = DynamicIota::attrs(dtype, &shape, axis);
     draw.op(DynamicIota::DEF, &[operand], &attrs)
 }
 
 /// Returns a constant with these extents, and the static shape: all extents, or some of them data-dependent.
-fn asked(draw: &mut Generator<'_>, extents: &[i64]) -> (ValueId, Vec<Dim>) {
+fn requested_shape(draw: &mut Generator<'_>, extents: &[i64]) -> (ValueId, Vec<Dim>) {
     let is_open = draw.decides_extents();
     let shape = extents.iter().map(|&extent| {
         let is_open = is_open && draw.rng.once_in(3);

@@ -58,7 +58,7 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let from = options.from.or_else(|| FormatInfo::of_path(path));
     let request = Request {
         from,
-        to: asked_format(from, &matches, host)?,
+        to: requested_format(from, &matches, host)?,
     };
     args::check(&matches, &request).map_err(|why| mind_cli::usage_error(host, &why))?;
     let text = match request.task() {
@@ -77,7 +77,7 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
 /// # Errors
 ///
 /// Returns the exit code after reporting that no format is selected, or that the extension contradicts `--to`.
-fn asked_format(
+fn requested_format(
     from: Option<&'static FormatInfo>,
     matches: &ArgMatches,
     host: &mut dyn Host,

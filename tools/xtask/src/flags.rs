@@ -6,31 +6,31 @@ use clap::{Arg, Command};
 use mind_opt::mlir::{COUNTERPARTS, Counterpart, Ours};
 
 /// The test of a flag.
-struct Row {
+struct FlagTest {
     flag: &'static str,
     /// The test of the flag, relative to `lit_tests/`; `None` for `mind-opt/FLAG.core`.
     test: Option<&'static str>,
 }
 
-impl Row {
+impl FlagTest {
     fn test(&self) -> String {
         let own = || format!("mind-opt/{}.core", self.flag);
         self.test.map_or_else(own, str::to_owned)
     }
 }
 
-const fn row(flag: &'static str, test: &'static str) -> Row {
+const fn row(flag: &'static str, test: &'static str) -> FlagTest {
     let test = Some(test);
-    Row { flag, test }
+    FlagTest { flag, test }
 }
 
 /// A flag with a test of the same name.
-const fn own(flag: &'static str) -> Row {
+const fn own(flag: &'static str) -> FlagTest {
     let test = None;
-    Row { flag, test }
+    FlagTest { flag, test }
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[FlagTest] = &[
     row("from", "mind-opt/from.mic"),
     own("profile"),
     row("no-input-limits", "mind-text/limits/bytes.test"),
@@ -105,7 +105,7 @@ pub fn document() -> String {
     );
     for arg in flags(&command()) {
         let known = ROWS.iter().find(|row| row.flag == arg.get_id().as_str());
-        let test = known.map_or_else(String::new, Row::test);
+        let test = known.map_or_else(String::new, FlagTest::test);
         let mlir = of_mlir(arg.get_id().as_str()).unwrap_or_else(|| "–".to_owned());
         let help = arg
             .get_help()

@@ -68,7 +68,7 @@ pub fn document() -> String {
          | file | detected by | help |\n|---|---|---|\n",
     );
     for row in FOREIGN {
-        let told = match row.sign {
+        let evidence = match row.sign {
             Sign::Magic(..) | Sign::Header(_) | Sign::Text(_) => "content".to_owned(),
             Sign::Zip(entry) => format!("the entry `{entry}` of a zip archive"),
             Sign::Extension(ends) => format!("the extension `.{}`", ends.join("`, `.")),
@@ -76,7 +76,7 @@ pub fn document() -> String {
             Sign::Folder(entry) => format!("a folder with `{entry}`"),
         };
         let help = row.help.replace('|', "\\|");
-        let _ = writeln!(text, "| {} | {told} | {help} |", row.what);
+        let _ = writeln!(text, "| {} | {evidence} | {help} |", row.what);
     }
     text
 }

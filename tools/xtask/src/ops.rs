@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_driver::session::registry;
-use mind_ir::opdef::{AttrDef, OpDef, Registry, Results, Trait};
+use mind_ir::opdef::{AttrDef, DOC_SECTIONS, OpDef, Registry, Results, Trait};
 
 /// `docs/ops/<dialect>.md` for every dialect.
 pub fn documents() -> Vec<(String, String)> {
@@ -58,15 +58,14 @@ fn describe(text: &mut String, def: &OpDef) {
         .filter(|lines| !lines.is_empty())
     {
         for line in paragraph {
-            let section = ["Shapes:", "Order:", "Errors:", "Source:"];
-            let item = section.iter().find(|start| line.starts_with(**start));
+            let item = DOC_SECTIONS.iter().find(|start| line.starts_with(**start));
             match item {
                 Some(start) => {
                     let _ = writeln!(text, "- **{start}**{}", &line[start.len()..]);
                 }
                 None if paragraph
                     .iter()
-                    .any(|line| section.iter().any(|s| line.starts_with(s))) =>
+                    .any(|line| DOC_SECTIONS.iter().any(|s| line.starts_with(s))) =>
                 {
                     let _ = writeln!(text, "  {line}");
                 }
@@ -114,5 +113,30 @@ fn mic1_key(def: &OpDef, attr: &AttrDef) -> String {
         (None, _) => String::new(),
         (Some(_), Some(key)) => format!(" (mic@1 `{key}=`)"),
         (Some(_), None) => " (mic@1 without a key)".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::documents;
+
+    #[test]
+    fn every_section_is_a_list_item() {
+        let is_label = |word: &str| {
+            let name = word.strip_suffix(':').unwrap_or("");
+            name.starts_with(char::is_uppercase) && name.chars().all(char::is_alphabetic)
+        };
+        for (name, text) in documents() {
+            for line in text.lines() {
+                let continued = line
+                    .strip_prefix("  ")
+                    .and_then(|rest| rest.split(' ').next());
+                let is_section = continued.is_some_and(is_label);
+                assert!(
+                    !is_section,
+                    "{name}: this section continues another one: {line}"
+                );
+            }
+        }
     }
 }

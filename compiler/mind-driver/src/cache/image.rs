@@ -23,30 +23,30 @@ pub(super) struct Image<'g> {
 impl<'g> Image<'g> {
     /// Serializes a module with source spans and interface.
     pub(super) fn of(g: &'g Graph) -> Image<'g> {
-        Image::written(g, Places::All)
+        Image::written(g, SpanMode::All)
     }
 
     /// Serializes a module without source spans.
     fn without_source(g: &'g Graph) -> Image<'g> {
-        Image::written(g, Places::Numbers)
+        Image::written(g, SpanMode::Numbers)
     }
 
     /// Serializes a module without spans, value labels and interface, so that modules that differ only in these have
     /// equal bytes. The result cannot be read back.
-    pub(super) fn without_places(g: &'g Graph) -> Image<'g> {
-        Image::written(g, Places::None)
+    pub(super) fn without_spans(g: &'g Graph) -> Image<'g> {
+        Image::written(g, SpanMode::None)
     }
 
-    fn written(g: &'g Graph, places: Places) -> Image<'g> {
+    fn written(g: &'g Graph, spans: SpanMode) -> Image<'g> {
         let mut writer = Writer {
             g,
-            places,
+            spans,
             out: Encoder::default(),
             literals: Vec::new(),
             numbers: FxHashMap::default(),
         };
         writer.block(g.body());
-        if places != Places::None {
+        if spans != SpanMode::None {
             interface::write(&mut writer.out, &g.interface);
         }
         Image {
@@ -108,7 +108,7 @@ mod tag {
 
 /// Whether source spans and the labels of values in text are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Places {
+enum SpanMode {
     All,
     /// Labels only; spans are written as [`Span::FILE`].
     Numbers,
@@ -118,7 +118,7 @@ enum Places {
 
 struct Writer<'g> {
     g: &'g Graph,
-    places: Places,
+    spans: SpanMode,
     out: Encoder,
     literals: Vec<Literal<'g>>,
     numbers: FxHashMap<ValueId, u64>,
@@ -143,7 +143,7 @@ impl<'g> Writer<'g> {
         let g = self.g;
         let number = self.numbers.len() as u64;
         self.numbers.insert(value, number);
-        if self.places != Places::None {
+        if self.spans != SpanMode::None {
             self.out.number(g.label(value));
         }
         for ty in [g.type_id(value), g.declared(value)] {
@@ -183,10 +183,10 @@ impl<'g> Writer<'g> {
     fn op(&mut self, op: OpId) {
         let g = self.g;
         self.out.text(g.def(op).name);
-        if self.places != Places::None {
-            let span = match self.places {
-                Places::All => g.span(op),
-                Places::Numbers | Places::None => Span::FILE,
+        if self.spans != SpanMode::None {
+            let span = match self.spans {
+                SpanMode::All => g.span(op),
+                SpanMode::Numbers | SpanMode::None => Span::FILE,
             };
             self.out.number(u64::from(span.start));
             self.out.number(u64::from(span.end));

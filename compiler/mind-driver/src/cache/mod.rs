@@ -31,10 +31,10 @@ use serde_json::Value;
 
 use self::codec::{Decoder, Encoder};
 use self::image::Image;
-use self::store::{Key, Kind, Store};
+use self::store::{EntryKind, Key, Store};
 
 pub use self::image::{pack, unpack};
-pub use self::panels::{KeptPanels, Packing};
+pub use self::panels::{CachedPanels, Packing};
 
 /// Alignment in bytes of constants in a file: that of the widest vectors.
 const ALIGNMENT: usize = 64;
@@ -164,7 +164,7 @@ impl CompileCache {
             add(&mut hasher, part);
         }
         Request {
-            key: Key::new(Kind::Program, hasher.finalize()),
+            key: Key::new(EntryKind::Program, hasher.finalize()),
             given: image
                 .literals
                 .iter()
@@ -213,7 +213,7 @@ impl CompileCache {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, self.identity.as_bytes());
         parts.iter().for_each(|part| add(&mut hasher, part));
-        Key::new(Kind::Schedule, hasher.finalize())
+        Key::new(EntryKind::Schedule, hasher.finalize())
     }
 }
 
@@ -226,7 +226,7 @@ impl Request {
 
 /// Hashes `parts` and a module; the hash does not depend on source spans or on the labels of values.
 pub(crate) fn digest(parts: &[&[u8]], g: &Graph) -> blake3::Hash {
-    let image = Image::without_places(g);
+    let image = Image::without_spans(g);
     let mut hasher = blake3::Hasher::new();
     parts.iter().for_each(|part| add(&mut hasher, part));
     add(&mut hasher, &image.bytes);

@@ -38,7 +38,7 @@ pub struct Packing {
 
 /// Packed weights loaded from a file, by program.
 #[derive(Debug)]
-pub struct KeptPanels {
+pub struct CachedPanels {
     parts: FxHashMap<String, Bytes>,
     /// Whether a part was requested that the file lacks.
     lacks_some: AtomicBool,
@@ -46,7 +46,7 @@ pub struct KeptPanels {
 }
 
 /// Range of the packed weights of one program in the file.
-struct Place {
+struct PanelRange {
     start: u64,
     bytes: u64,
 }
@@ -83,8 +83,8 @@ impl Packing {
     }
 
     /// Loads the file; returns `None` if it does not exist, if its weights or build differ, or if its table is damaged.
-    /// The data is verified in the background, see [`KeptPanels::is_whole`].
-    pub fn load(&self) -> Option<KeptPanels> {
+    /// The data is verified in the background, see [`CachedPanels::is_whole`].
+    pub fn load(&self) -> Option<CachedPanels> {
         let file = File::open(&self.path).ok()?;
         // SAFETY: files are not modified after the rename that creates them, and only this user may write to the
         // folder.
@@ -114,7 +114,7 @@ impl Packing {
             places.push((own.clone(), sums.collect::<Option<Vec<u64>>>()?));
             parts.insert(name.to_owned(), own);
         }
-        Some(KeptPanels {
+        Some(CachedPanels {
             parts,
             lacks_some: AtomicBool::new(false),
             verification: Verification::start(places),
@@ -143,19 +143,19 @@ impl Packing {
         let mut table = Encoder::default();
         table.text(&self.identity);
         table.number(parts.len() as u64);
-        let mut places = Vec::new();
+        let mut ranges = Vec::new();
         for (name, bytes) in &parts {
             let start = end.next_multiple_of(ALIGNMENT);
-            let place = Place {
+            let range = PanelRange {
                 start,
                 bytes: bytes.len() as u64,
             };
             table.text(name);
-            table.number(place.start);
-            table.number(place.bytes);
+            table.number(range.start);
+            table.number(range.bytes);
             checksums(bytes).for_each(|sum| table.number(sum));
-            end = place.start + place.bytes;
-            places.push(place);
+            end = range.start + range.bytes;
+            ranges.push(range);
         }
         let partial = self
             .path
@@ -170,11 +170,11 @@ impl Packing {
             file.write_all(&header.bytes)?;
             file.write_all(&table.bytes)?;
             let mut at = (HEADER + table.bytes.len()) as u64;
-            for (place, (_, bytes)) in places.iter().zip(&parts) {
-                let gap = vec![0; (place.start - at) as usize];
+            for (range, (_, bytes)) in ranges.iter().zip(&parts) {
+                let gap = vec![0; (range.start - at) as usize];
                 file.write_all(&gap)?;
                 file.write_all(bytes)?;
-                at = place.start + place.bytes;
+                at = range.start + range.bytes;
             }
             file.flush()?;
             drop(file);
@@ -188,7 +188,7 @@ impl Packing {
     }
 }
 
-impl KeptPanels {
+impl CachedPanels {
     /// Binds the program of a part to its packed weights from the file; returns `None` if the file lacks them.
     pub fn restored(&self, part: &str, program: &Arc<Program>) -> Option<BoundProgram> {
         // SAFETY: the header confirms that this build packed these weights for this part of this model, with the same

@@ -17,21 +17,21 @@ const HEADER: usize = 64;
 
 /// The kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// A program.
     Program,
     /// A measured schedule.
     Schedule,
 }
 
-impl Kind {
-    const ALL: [Kind; 2] = [Kind::Program, Kind::Schedule];
+impl EntryKind {
+    const ALL: [EntryKind; 2] = [EntryKind::Program, EntryKind::Schedule];
 
     /// Returns the file name extension.
     const fn extension(self) -> &'static str {
         match self {
-            Kind::Program => "mind",
-            Kind::Schedule => "schedule",
+            EntryKind::Program => "mind",
+            EntryKind::Schedule => "schedule",
         }
     }
 }
@@ -39,12 +39,12 @@ impl Kind {
 /// Key of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
-    kind: Kind,
+    kind: EntryKind,
     hash: blake3::Hash,
 }
 
 impl Key {
-    pub(super) fn new(kind: Kind, hash: blake3::Hash) -> Key {
+    pub(super) fn new(kind: EntryKind, hash: blake3::Hash) -> Key {
         Key { kind, hash }
     }
 
@@ -139,7 +139,7 @@ impl Store {
     pub(super) fn size(&self) -> (usize, usize, u64) {
         let files = self.files();
         let [programs, schedules] =
-            Kind::ALL.map(|kind| files.iter().filter(|file| file.kind == kind).count());
+            EntryKind::ALL.map(|kind| files.iter().filter(|file| file.kind == kind).count());
         let bytes = files.iter().map(|file| file.bytes).sum();
         (programs, schedules, bytes)
     }
@@ -156,7 +156,9 @@ impl Store {
             let path = entry.path();
             let metadata = entry.metadata().ok()?;
             let own = path.extension()?;
-            let kind = Kind::ALL.into_iter().find(|kind| own == kind.extension())?;
+            let kind = EntryKind::ALL
+                .into_iter()
+                .find(|kind| own == kind.extension())?;
             metadata.is_file().then(|| Filed {
                 kind,
                 used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
@@ -184,7 +186,7 @@ impl Store {
 
 /// A file of the store.
 struct Filed {
-    kind: Kind,
+    kind: EntryKind,
     path: PathBuf,
     bytes: u64,
     used: SystemTime,
@@ -233,7 +235,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> Key {
-        Key::new(Kind::Program, blake3::hash(text.as_bytes()))
+        Key::new(EntryKind::Program, blake3::hash(text.as_bytes()))
     }
 
     fn store(limit: u64) -> (TempDir, Store) {

@@ -27,13 +27,13 @@ struct Key {
 #[derive(Default, Debug)]
 struct Comments {
     above: Vec<Range<usize>>,
-    behind: Option<Range<usize>>,
+    trailing: Option<Range<usize>>,
 }
 
 impl Comments {
     /// Returns the comments in text order.
-    fn places(&self) -> impl Iterator<Item = &Range<usize>> {
-        self.above.iter().chain(&self.behind)
+    fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.above.iter().chain(&self.trailing)
     }
 }
 
@@ -62,12 +62,12 @@ pub(super) fn carry_over(
             text.push('\n');
         }
         text.push_str(line);
-        if let Some(place) = comments.behind {
+        if let Some(place) = comments.trailing {
             text.push_str("  ");
             text.push_str(&source[place]);
         }
     }
-    let left = found.values().flat_map(Comments::places);
+    let left = found.values().flat_map(Comments::ranges);
     if let Some(place) = left.min_by_key(|place| place.start) {
         let span = Span::new(place.start as u32, place.end as u32);
         return Err(Diagnostic::error(span, "this comment cannot be kept")
@@ -100,10 +100,10 @@ fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<Range<u
         let next = statements
             .peek()
             .map_or(source.len(), |next| next.place.start);
-        own.behind = comments
+        own.trailing = comments
             .next_if(|place| place.start < next && !source[end..place.start].contains('\n'));
         let key = keys.next(&statement.code);
-        if own.places().next().is_some() {
+        if own.ranges().next().is_some() {
             found.insert(key, own);
         }
     }

@@ -1,7 +1,7 @@
 //! Draws a module as boxes and edges.
 
 use mind_core::ops::input::Input;
-use mind_draw::{DrawBox, Drawing, Edge, Fill, Row, cut};
+use mind_draw::{BoxLine, DrawBox, Drawing, Edge, Fill, cut};
 use mind_ir::attr::{Attr, AttrKind, Padding};
 use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, Graph, OpId, ValueId};
@@ -68,8 +68,8 @@ impl Translation<'_> {
             let own = self.drawing.add(DrawBox {
                 like: ty.clone(),
                 rows: vec![
-                    Row::with_aside("argument", cut(&key, ROW)),
-                    Row::new(cut(&ty, ROW)),
+                    BoxLine::with_aside("argument", cut(&key, ROW)),
+                    BoxLine::new(cut(&ty, ROW)),
                 ],
                 fill: Fill::Input,
                 key,
@@ -110,10 +110,10 @@ impl Translation<'_> {
             ),
             (_, labels) => (name(g, op), labels.to_owned()),
         };
-        let rows = rows.iter().map(|row| Row::new(cut(row, ROW)));
+        let rows = rows.iter().map(|row| BoxLine::new(cut(row, ROW)));
         let own = DrawBox {
             like,
-            rows: std::iter::once(Row::with_aside(title, cut(&labels, ROW)))
+            rows: std::iter::once(BoxLine::with_aside(title, cut(&labels, ROW)))
                 .chain(rows)
                 .collect(),
             fill,

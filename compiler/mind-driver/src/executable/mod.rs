@@ -17,7 +17,7 @@
 //! assert_eq!(y, [10.0, 200.0, 30.0, 400.0]);
 //! ```
 
-mod parts;
+mod split;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ use mind_jit::program::{BoundProgram, Port, Program, RunError};
 use mind_transforms::{Known, specialize};
 use rustc_hash::FxHashMap;
 
-use self::parts::{BoundParts, Parts, Views};
+use self::split::{BoundSplit, SplitModule, Views};
 use crate::cut::cut;
 use crate::engine::Engine;
 use crate::formats::LoadOptions;
@@ -182,7 +182,7 @@ struct Source {
 #[derive(Clone)]
 enum Plan {
     Whole(Arc<Program>, Arc<Segments>),
-    Cut(Arc<Parts>),
+    Cut(Arc<SplitModule>),
 }
 
 impl Executable {
@@ -347,7 +347,7 @@ impl Source {
         let mut g = self.graph.clone();
         specialize(&mut g, &known, &VerifyConfig::default())?;
         let plan = match cut(&g) {
-            Some(cut) => Plan::Cut(Arc::new(Parts::new(&self.engine, g, cut)?)),
+            Some(cut) => Plan::Cut(Arc::new(SplitModule::new(&self.engine, g, cut)?)),
             None => {
                 let (program, segments) = self.engine.compile(g)?;
                 Plan::Whole(program, Arc::new(segments))
@@ -369,7 +369,7 @@ pub struct Model<'m> {
 #[derive(Clone)]
 enum Bound<'m> {
     Whole(Arc<BoundProgram>),
-    Cut(Arc<BoundParts<'m>>),
+    Cut(Arc<BoundSplit<'m>>),
 }
 
 impl<'m> Model<'m> {

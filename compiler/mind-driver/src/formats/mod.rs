@@ -13,7 +13,7 @@ pub use document::described;
 pub use foreign::{FOREIGN, ForeignFile, Sign};
 pub use output::{Output, OutputError, extension, is_temporary};
 pub use row::{
-    Beside, Binary, BinaryOptions, Carried, FormatInfo, Linking, LoadOptions, Print, Read,
+    Binary, BinaryOptions, Carried, DataFile, FormatInfo, Linking, LoadOptions, Print, Read,
     ReadProgram, TextReader, Write, WriteBinary, WriteOptions,
 };
 pub use table::{FORMATS, detect};

@@ -293,19 +293,19 @@ pub struct LoadOptions {
     /// Whether products of dequantised numbers stay floating-point products, in formats that have them.
     pub keeps_dequantized: bool,
     /// External data files, in formats that have them.
-    pub beside: Vec<Beside>,
+    pub data_files: Vec<DataFile>,
 }
 
 /// An external data file.
 #[derive(Clone)]
-pub struct Beside {
+pub struct DataFile {
     /// Its path relative to the folder of the main file.
     pub name: String,
     /// Its contents, or the error of opening it.
     pub bytes: Result<Arc<dyn FileBytes>, String>,
 }
 
-impl fmt::Debug for Beside {
+impl fmt::Debug for DataFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }

@@ -72,7 +72,7 @@ fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
         }
     }
     let dims = options.dims.iter();
-    let beside = options.beside.iter().map(|file| {
+    let data_files = options.data_files.iter().map(|file| {
         let bytes = file.bytes.clone();
         let bytes = bytes.map(|bytes| mind_onnx::Bytes::from_owner(Shared(bytes)));
         (file.name.clone(), bytes)
@@ -84,7 +84,7 @@ fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
         shapes: options.shapes.iter().cloned().collect(),
         bound: options.bound.iter().cloned().collect(),
         keeps_dequantized: options.keeps_dequantized,
-        files: beside.collect(),
+        files: data_files.collect(),
     }
 }
 

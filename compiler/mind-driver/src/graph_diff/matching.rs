@@ -145,7 +145,7 @@ fn head(g: &Graph, op: OpId) -> String {
     if is_end(g, op) {
         return "outputs".to_owned();
     }
-    let mut text = said(g, op);
+    let mut text = signature(g, op);
     for &region in g.regions(op) {
         let block = g.block(region);
         let mut names: HashMap<ValueId, usize> = HashMap::new();
@@ -154,7 +154,7 @@ fn head(g: &Graph, op: OpId) -> String {
     text
 }
 
-fn said(g: &Graph, op: OpId) -> String {
+fn signature(g: &Graph, op: OpId) -> String {
     let attrs: Vec<String> = g.attrs(op).iter().map(|attr| attribute(g, attr)).collect();
     let types: Vec<String> = g
         .results(op)
@@ -179,7 +179,7 @@ fn body(g: &Graph, block: BlockId, names: &mut HashMap<ValueId, usize>, text: &m
             .iter()
             .map(|&value| name(names, value))
             .collect();
-        text.push_str(&format!("({}{operands:?}", said(g, op)));
+        text.push_str(&format!("({}{operands:?}", signature(g, op)));
         g.results(op).into_iter().for_each(|value| {
             name(names, value);
         });

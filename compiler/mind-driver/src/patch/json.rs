@@ -54,13 +54,13 @@ fn edit(value: &Value) -> Result<Edit, String> {
         .iter()
         .filter(|(name, _)| fields.contains_key(*name))
         .collect();
-    let [(form, beside)] = named[..] else {
+    let [(form, members)] = named[..] else {
         let names = FORMS.map(|(name, _)| format!("`{name}`")).join(", ");
         return Err(format!("expected exactly one of {names}"));
     };
     let unknown = fields
         .keys()
-        .find(|key| key != form && !beside.contains(&key.as_str()));
+        .find(|key| key != form && !members.contains(&key.as_str()));
     if let Some(unknown) = unknown {
         return Err(format!("`{unknown}` cannot be combined with `{form}`"));
     }

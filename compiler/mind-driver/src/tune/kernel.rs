@@ -49,18 +49,18 @@ impl Kernel {
 /// Returns the kernels of a module at loops level that have a schedule and depend on inputs, in order. Kernels of
 /// weights only are excluded, because they run once when weights are bound.
 pub(super) fn kernels(g: &Graph, panels: PanelChoice) -> Vec<Kernel> {
-    let mut found = Found::default();
-    found.add_block(g, g.body(), panels);
-    found.kernels
+    let mut list = KernelList::default();
+    list.add_block(g, g.body(), panels);
+    list.kernels
 }
 
 #[derive(Default)]
-struct Found {
+struct KernelList {
     kernels: Vec<Kernel>,
     numbers: FxHashMap<blake3::Hash, usize>,
 }
 
-impl Found {
+impl KernelList {
     fn add_block(&mut self, g: &Graph, block: BlockId, panels: PanelChoice) {
         let mut fixed: FxHashSet<ValueId> = FxHashSet::default();
         for op in g.ops(block) {

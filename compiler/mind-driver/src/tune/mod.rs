@@ -159,7 +159,7 @@ impl Tuning<'_> {
             ..self.options.clone()
         };
         let kernels = kernels(g, options.panels);
-        let mut found: Vec<Option<Best>> = kernels.iter().map(|own| self.kept(own)).collect();
+        let mut found: Vec<Option<Best>> = kernels.iter().map(|own| self.cached(own)).collect();
         // Kernels with the longest total time come first, because the limit may not suffice for all.
         let mut open: Vec<(usize, Duration)> = Vec::new();
         for (at, kernel) in kernels.iter().enumerate() {
@@ -258,7 +258,7 @@ impl Tuning<'_> {
     }
 
     /// Returns the cached schedule of an equal kernel.
-    fn kept(&self, kernel: &Kernel) -> Option<Best> {
+    fn cached(&self, kernel: &Kernel) -> Option<Best> {
         let (cache, settings) = self.cache?;
         let value = cache.note(&[settings.as_bytes(), kernel.digest.as_bytes()])?;
         let schedule = kernel.default.read(&value["schedule"])?;

@@ -112,7 +112,7 @@ fn parsed(session: &Session, text: &str) -> Graph {
 #[test]
 fn a_module_read_back_does_not_differ_and_one_output_less_does() {
     let session = Session::default();
-    let mut told = 0;
+    let mut explained = 0;
     for seed in 0..100 {
         let g = module(seed, &Config::default());
         let again = parsed(
@@ -129,10 +129,10 @@ fn a_module_read_back_does_not_differ_and_one_output_less_does() {
             );
             less.set_operands(end, &[first]);
             assert!(!difference(&session.formats, &g, &less).is_empty());
-            told += 1;
+            explained += 1;
         }
     }
-    assert!(told > 10);
+    assert!(explained > 10);
 }
 
 #[test]

@@ -11,13 +11,16 @@ use crate::tensor::Tensor;
 use crate::types::{DType, DTypeClass, TensorType};
 use crate::verify::{ArgumentsResult, VerifyError};
 
+/// The labels of the sections in an op's documentation, in the order in which they are written. Each begins a line.
+pub const DOC_SECTIONS: [&str; 5] = ["Shapes:", "Schedule:", "Order:", "Errors:", "Source:"];
+
 /// The table entry of an op, which holds all that the compiler knows of it. Entries are written with
 /// [`ops!`](crate::ops) and compared by address.
 #[derive(Debug)]
 pub struct OpDef {
     /// The dialect and name, for example `core.sum`.
     pub name: &'static str,
-    /// The documentation: one sentence, then shapes, order, errors, source.
+    /// The documentation: one sentence, then the [sections](DOC_SECTIONS).
     pub doc: &'static str,
     /// The fixed operands, in order.
     pub operands: &'static [Operand],
@@ -335,9 +338,9 @@ impl OpDef {
     /// Returns the operand at `index`. Indices after the fixed operands are the optional operand or repeat the variadic
     /// one.
     pub fn operand(&self, index: usize) -> Option<Operand> {
-        let behind = self.optional.filter(|_| index == self.operands.len());
+        let optional = self.optional.filter(|_| index == self.operands.len());
         let fixed = self.operands.get(index).copied();
-        fixed.or(behind).or(self.variadic)
+        fixed.or(optional).or(self.variadic)
     }
 
     /// Whether the op may have `count` operands.

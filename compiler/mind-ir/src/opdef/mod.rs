@@ -8,7 +8,7 @@ mod table;
 
 pub use constructor::default_attrs;
 pub use def::{
-    AttrDef, EvalHook, FoldHook, Folded, InferHook, Inferred, Names, Op, OpDef, Operand,
-    OperandClass, Repeat, Results, Trait,
+    AttrDef, DOC_SECTIONS, EvalHook, FoldHook, Folded, InferHook, Inferred, Names, Op, OpDef,
+    Operand, OperandClass, Repeat, Results, Trait,
 };
 pub use registry::{Dialect, Registry, nearest};

@@ -34,7 +34,7 @@ impl Known {
     }
 
     /// Returns those of `facts` that hold for `x`.
-    fn kept(self, facts: Facts) -> Facts {
+    fn inherited(self, facts: Facts) -> Facts {
         self.x.intersection(facts)
     }
 }
@@ -237,7 +237,7 @@ scalar_fns! {
         facts: |k| POSITIVE
             .when(k.same || k.both(POSITIVE))
             .union(Facts::NEVER_NAN.when(k.both(Facts::FINITE)))
-            .union(k.kept(Facts::NEVER_NAN).when(k.same)),
+            .union(k.inherited(Facts::NEVER_NAN).when(k.same)),
     }
     /// x / y; integers truncate toward zero.
     Div {
@@ -264,25 +264,25 @@ scalar_fns! {
     Neg {
         arity: 1, domain: Signed, cost: 1, rounds: false, total: true,
         eval: wrapping1(neg, checked_neg),
-        facts: |k| k.kept(NUMBER),
+        facts: |k| k.inherited(NUMBER),
     }
     /// |x|.
     Abs {
         arity: 1, domain: Num, cost: 1, rounds: false, total: true,
         eval: wrapping1(abs, checked_abs),
-        facts: |k| POSITIVE.union(k.kept(NUMBER)),
+        facts: |k| POSITIVE.union(k.inherited(NUMBER)),
     }
     /// x > 0 ? x : 0, so NaN gives 0.
     Relu {
         arity: 1, domain: Num, cost: 1, rounds: false, total: true,
         eval: exact1(relu),
-        facts: |k| POSITIVE.union(Facts::NEVER_NAN).union(k.kept(Facts::FINITE)),
+        facts: |k| POSITIVE.union(Facts::NEVER_NAN).union(k.inherited(Facts::FINITE)),
     }
     /// e^x.
     Exp {
         arity: 1, domain: Float, cost: 16, rounds: true, total: true,
         steps: exp(exp_f32, exp_f64),
-        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+        facts: |k| POSITIVE.union(k.inherited(Facts::NEVER_NAN)),
     }
     /// ln x.
     Log {
@@ -295,8 +295,8 @@ scalar_fns! {
         arity: 1, domain: Float, cost: 10, rounds: true, total: true,
         eval: float(f32::sqrt, f64::sqrt),
         facts: |k| Facts::NONNEG
-            .union(k.kept(Facts::NO_NEG_ZERO))
-            .union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
+            .union(k.inherited(Facts::NO_NEG_ZERO))
+            .union(k.inherited(NUMBER).when(k.x.has(Facts::NONNEG))),
     }
     /// The error function.
     Erf {
@@ -404,13 +404,13 @@ scalar_fns! {
     Exp2 {
         arity: 1, domain: Float, cost: 18, rounds: true, total: true,
         steps: exp2(exp2_f32, exp2_f64),
-        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+        facts: |k| POSITIVE.union(k.inherited(Facts::NEVER_NAN)),
     }
     /// e^x - 1.
     Expm1 {
         arity: 1, domain: Float, cost: 28, rounds: true, total: true,
         steps: expm1(expm1_f32, expm1_f64),
-        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
     /// log2 x.
     Log2 {
@@ -422,25 +422,25 @@ scalar_fns! {
     Log1p {
         arity: 1, domain: Float, cost: 47, rounds: true, total: true,
         steps: log1p(log1p_f32, log1p_f64),
-        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
+        facts: |k| k.inherited(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(k.inherited(NUMBER).when(k.x.has(Facts::NONNEG))),
     }
     /// The hyperbolic sine.
     Sinh {
         arity: 1, domain: Float, cost: 62, rounds: true, total: true,
         steps: sinh(sinh_f32, sinh_f64),
-        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
     /// The hyperbolic cosine.
     Cosh {
         arity: 1, domain: Float, cost: 55, rounds: true, total: true,
         steps: cosh(cosh_f32, cosh_f64),
-        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+        facts: |k| POSITIVE.union(k.inherited(Facts::NEVER_NAN)),
     }
     /// The sine.
     Sin {
         arity: 1, domain: Float, cost: 51, rounds: true, total: true,
         steps: sin(sin_f32, sin_f64),
-        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(NUMBER.when(k.x.has(Facts::FINITE))),
+        facts: |k| k.inherited(Facts::NO_NEG_ZERO).union(NUMBER.when(k.x.has(Facts::FINITE))),
     }
     /// The cosine.
     Cos {
@@ -452,13 +452,13 @@ scalar_fns! {
     Tan {
         arity: 1, domain: Float, cost: 74, rounds: true, total: true,
         steps: tan(tan_f32, tan_f64),
-        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(Facts::NEVER_NAN.when(k.x.has(Facts::FINITE))),
+        facts: |k| k.inherited(Facts::NO_NEG_ZERO).union(Facts::NEVER_NAN.when(k.x.has(Facts::FINITE))),
     }
     /// The arc sine.
     Asin {
         arity: 1, domain: Float, cost: 32, rounds: true, total: true,
         steps: asin(asin_f32, asin_f64),
-        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
     }
     /// The arc cosine.
     Acos {
@@ -470,13 +470,13 @@ scalar_fns! {
     Atan {
         arity: 1, domain: Float, cost: 42, rounds: true, total: true,
         steps: atan(atan_f32, atan_f64),
-        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
+        facts: |k| k.inherited(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
     }
     /// The inverse hyperbolic sine.
     Asinh {
         arity: 1, domain: Float, cost: 86, rounds: true, total: true,
         steps: asinh(asinh_f32, asinh_f64),
-        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
     /// The inverse hyperbolic cosine.
     Acosh {
@@ -488,37 +488,37 @@ scalar_fns! {
     Atanh {
         arity: 1, domain: Float, cost: 66, rounds: true, total: true,
         steps: atanh(atanh_f32, atanh_f64),
-        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
     }
     /// -1 below zero, 1 above; zeros and NaN are unchanged.
     Sign {
         arity: 1, domain: Num, cost: 4, rounds: false, total: true,
         eval: exact1(sign),
-        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)).union(Facts::FINITE.when(k.x.has(Facts::NEVER_NAN))),
+        facts: |k| k.inherited(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)).union(Facts::FINITE.when(k.x.has(Facts::NEVER_NAN))),
     }
     /// x rounded down to an integer.
     Floor {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::floor, f64::floor),
-        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+        facts: |k| k.inherited(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
     }
     /// x rounded up to an integer.
     Ceil {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::ceil, f64::ceil),
-        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+        facts: |k| k.inherited(NUMBER.union(Facts::NONNEG)).union(k.inherited(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
     /// x rounded toward zero to an integer.
     Trunc {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::trunc, f64::trunc),
-        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+        facts: |k| k.inherited(NUMBER.union(Facts::NONNEG)).union(k.inherited(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
     /// x rounded to the nearest integer, ties to even.
     Round {
         arity: 1, domain: Float, cost: 1, rounds: false, total: true,
         eval: float(f32::round_ties_even, f64::round_ties_even),
-        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+        facts: |k| k.inherited(NUMBER.union(Facts::NONNEG)).union(k.inherited(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
     }
     /// 1 / sqrt x, where the root and the quotient are each rounded.
     Rsqrt {
@@ -531,7 +531,7 @@ scalar_fns! {
         arity: 2, domain: Float, cost: 90, rounds: true, total: true,
         eval: float2(math::atan2_f32, math::atan2_f64),
         steps_of_two: atan2,
-        facts: |k| k.kept(Facts::NONNEG).union(NUMBER.when(k.both(Facts::NEVER_NAN))),
+        facts: |k| k.inherited(Facts::NONNEG).union(NUMBER.when(k.both(Facts::NEVER_NAN))),
     }
     /// The remainder of x / y, rounded down; it has the sign of y.
     Mod {
@@ -545,7 +545,7 @@ scalar_fns! {
         arity: 2, domain: Num, cost: 25, rounds: true, total: false,
         eval: partial2(remainder),
         steps_of_two: remainder,
-        facts: |k| k.kept(Facts::NONNEG),
+        facts: |k| k.inherited(Facts::NONNEG),
     }
     /// x y + z, rounded once.
     Fma {

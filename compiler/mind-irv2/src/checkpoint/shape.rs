@@ -12,7 +12,11 @@ pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
 }
 
 /// Returns the shape in which files for the model of `config` store a tensor of the unpadded shape `shape`.
-pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layout>) -> Vec<usize> {
+pub(super) fn stored_shape(
+    config: &Config,
+    shape: Vec<usize>,
+    layout: Option<Layout>,
+) -> Vec<usize> {
     match (layout, shape.as_slice()) {
         (Some(Layout::Transposed), &[outputs, inputs]) => vec![inputs, outputs],
         (Some(Layout::Row), &[count]) => vec![1, count],

@@ -8,7 +8,7 @@ use mind_weights::{Container, Permutation, StoredType, TensorView, WeightType};
 use super::experts;
 use super::index::{Found, Index, Source, check_architecture, spelling};
 use super::rotation;
-use super::shape::{LM_HEAD, TABLE, expected, fused_shape, kept_shape, shape_of};
+use super::shape::{LM_HEAD, TABLE, expected, fused_shape, shape_of, stored_shape};
 use crate::codes;
 use crate::config::Config;
 use crate::family::{Family, Fused, Layout, Spelling};
@@ -191,7 +191,7 @@ fn view<'a>(
         Layout::Transposed | Layout::ByHead | Layout::Patches | Layout::Windows => !is_vector,
         Layout::Batch => true,
     });
-    let view = stored(own, &kept_shape(config, shape.clone(), layout), found)?;
+    let view = stored(own, &stored_shape(config, shape.clone(), layout), found)?;
     let view = match layout {
         None => Some(view),
         Some(Layout::Transposed) => view.transposed(0, outputs),
@@ -213,7 +213,7 @@ fn in_order<'a>(
     found: &mut Diagnostics,
 ) -> Option<TensorView<'a>> {
     match view {
-        Some(view) => turned(config, part, own, view, found),
+        Some(view) => permuted_rows(config, part, own, view, found),
         None => {
             found.push(error(own, &format!("has no rows for `{part}`")));
             None
@@ -222,7 +222,7 @@ fn in_order<'a>(
 }
 
 /// Permutes the rows of queries and keys if the file stores them for rotations of adjacent elements.
-fn turned<'a>(
+fn permuted_rows<'a>(
     config: &Config,
     part: &str,
     own: Found<'_, 'a>,
@@ -264,7 +264,7 @@ fn rows_of<'a>(
     let shape = fused_shape(config, fused)?;
     let all = *shape.first()?;
     let layout = config.family.names().layout(spelling(own.0), &fused.name);
-    let whole = stored(own, &kept_shape(config, shape, layout), found)?;
+    let whole = stored(own, &stored_shape(config, shape, layout), found)?;
     let rows = |part: &str| shape_of(config, part).and_then(|shape| shape.first().copied());
     let before = fused.parts.iter().take_while(|own| *own != part);
     let first = before.filter_map(|part| rows(part)).sum::<usize>();

@@ -55,20 +55,21 @@ impl Biases {
 
 /// The rotary frequencies that a layer uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turning {
+pub enum RotaryStyle {
     /// The frequencies of the model.
-    Usual,
+    Global,
     /// The frequencies of sliding-window layers.
     Local,
     /// No rotation.
     None,
 }
 
-impl Turning {
+impl RotaryStyle {
     /// The number of variants.
     pub const COUNT: usize = 3;
     /// All variants, in order of their discriminants.
-    pub const ALL: [Turning; Turning::COUNT] = [Turning::Usual, Turning::Local, Turning::None];
+    pub const ALL: [RotaryStyle; RotaryStyle::COUNT] =
+        [RotaryStyle::Global, RotaryStyle::Local, RotaryStyle::None];
 }
 
 /// The scaling of rotary frequencies for contexts longer than those of training.
@@ -415,15 +416,15 @@ impl Config {
     }
 
     /// Returns the rotary frequencies that `layer` uses.
-    pub fn turning(&self, layer: usize) -> Turning {
+    pub fn rotary_style(&self, layer: usize) -> RotaryStyle {
         if self.no_rope_layers.has(layer) {
-            Turning::None
+            RotaryStyle::None
         } else if self.sliding_layers.has(layer)
             && self.attributes.get(Attribute::LocalRopeTheta) > 0.0
         {
-            Turning::Local
+            RotaryStyle::Local
         } else {
-            Turning::Usual
+            RotaryStyle::Global
         }
     }
 

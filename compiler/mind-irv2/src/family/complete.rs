@@ -1,7 +1,7 @@
 //! Files that complete those of a plan.
 
 use mind_diag::Span;
-use mind_json::{Kind, Member, Value};
+use mind_json::{Member, Value, ValueKind};
 
 /// Returns `own` with the members of `base` that it lacks. Entries of `buffers` are completed by name, `switches` by word and
 /// objects by key; another array of `own` replaces that of `base`.
@@ -32,14 +32,14 @@ pub(super) fn complete(own: &Value, base: &Value) -> Value {
     }
     Value {
         span: own.span,
-        kind: Kind::Object(all),
+        kind: ValueKind::Object(all),
     }
 }
 
 /// Puts the entries of `base` in front of those of the array `own`, which replace entries of the same name.
 fn add_entries(own: &mut Value, base: &[Value], name: impl Fn(&Value) -> Option<&str>) {
     let span = own.span;
-    let Kind::Array(entries) = &mut own.kind else {
+    let ValueKind::Array(entries) = &mut own.kind else {
         return;
     };
     let mut all = Vec::new();
@@ -55,18 +55,21 @@ fn add_entries(own: &mut Value, base: &[Value], name: impl Fn(&Value) -> Option<
 
 fn respanned(value: &Value, span: Span) -> Value {
     let kind = match &value.kind {
-        Kind::Array(entries) => {
-            Kind::Array(entries.iter().map(|entry| respanned(entry, span)).collect())
+        ValueKind::Array(entries) => {
+            ValueKind::Array(entries.iter().map(|entry| respanned(entry, span)).collect())
         }
-        Kind::Object(members) => {
+        ValueKind::Object(members) => {
             let member = |own: &Member| Member {
                 key: own.key.clone(),
                 key_span: span,
                 value: respanned(&own.value, span),
             };
-            Kind::Object(members.iter().map(member).collect())
+            ValueKind::Object(members.iter().map(member).collect())
         }
-        scalar @ (Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_)) => scalar.clone(),
+        scalar @ (ValueKind::Null
+        | ValueKind::Bool(_)
+        | ValueKind::Number(_)
+        | ValueKind::String(_)) => scalar.clone(),
     };
     Value { span, kind }
 }

@@ -30,7 +30,7 @@ pub use architecture::{Architecture, Stack};
 pub(crate) use experts::Count;
 pub(crate) use names::{Fused, Layout, Match, Spelling, TensorNames};
 pub(crate) use rules::{Base, How, NoRope, Rules, WindowLayers, WindowRule};
-pub(crate) use shared::{Becomes, is_one_of, shared_keys};
+pub(crate) use shared::{SharedKeyHandling, is_one_of, shared_keys};
 
 use self::plan::Plan;
 use self::shipped::{PlanFiles, PlanText};

@@ -10,9 +10,9 @@ use crate::config::Biases;
 use crate::experts::Among;
 use crate::graph::plan::{ENCODED, LOGITS, ROTATION, Stream};
 use crate::kernels::{CROSS_ATTENTION, EXPERTS, KERNELS, Kernel, kernel_of};
-use crate::layout::buffers::{Buffer, Kind, Scope, When};
+use crate::layout::buffers::{Buffer, BufferKind, Scope, When};
 use crate::layout::dims::Dim;
-use crate::layout::nodes::{Access, Arg, Node, Part};
+use crate::layout::nodes::{Access, Arg, Node, PlanSection};
 use crate::read::dims::extent;
 use crate::read::field::{Reader, present, shown};
 
@@ -104,17 +104,17 @@ pub(super) fn layers(
         ) => stream.output,
     };
     let parts = [
-        ("first", Part::First, stream.input, stream.embedded),
-        ("steps", Part::Layer, stream.input, stream.output),
-        ("last", Part::Last, stream.output, last),
+        ("first", PlanSection::First, stream.input, stream.embedded),
+        ("steps", PlanSection::Layer, stream.input, stream.output),
+        ("last", PlanSection::Last, stream.output, last),
     ];
     let has_source = (architecture, stack) == (Architecture::EncoderDecoder, Stack::Main);
     // Position biases are computed before the layers and read in each of them.
     let mut ahead: Vec<String> = Vec::new();
-    for (key, part, carried, result) in parts {
-        let mut written: Vec<String> = match part {
-            Part::First => Vec::new(),
-            Part::Layer | Part::Last => vec![carried.to_owned()],
+    for (key, section, carried, result) in parts {
+        let mut written: Vec<String> = match section {
+            PlanSection::First => Vec::new(),
+            PlanSection::Layer | PlanSection::Last => vec![carried.to_owned()],
         };
         written.extend(ahead.iter().cloned());
         written.extend(has_source.then(|| ENCODED.to_owned()));
@@ -125,7 +125,7 @@ pub(super) fn layers(
         let before = nodes.len();
         steps(
             root,
-            (key, part, stack),
+            (key, section, stack),
             switches,
             &all,
             flow,
@@ -133,7 +133,7 @@ pub(super) fn layers(
             &mut nodes,
             r,
         );
-        if part == Part::First {
+        if section == PlanSection::First {
             let biases = nodes[before..]
                 .iter()
                 .filter(|node| node.kernel.is_of_distances());
@@ -344,9 +344,9 @@ fn buffer(value: &Value, architecture: Architecture, r: &mut Reader) -> Option<(
         None => vec![name.to_owned()],
     };
     let kind = match (is_weight, r.maybe_truth(value, "unused")) {
-        (true, Some(true)) => Kind::UnusedWeight,
-        (true, _) => Kind::Weight(parts),
-        (false, _) => Kind::Activation,
+        (true, Some(true)) => BufferKind::UnusedWeight,
+        (true, _) => BufferKind::Weight(parts),
+        (false, _) => BufferKind::Activation,
     };
     let buffer = Buffer {
         name: name.to_owned(),
@@ -373,7 +373,7 @@ struct Flow {
 )]
 fn steps(
     root: &Value,
-    (key, part, stack): (&str, Part, Stack),
+    (key, section, stack): (&str, PlanSection, Stack),
     switches: (&[String], &[String]),
     buffers: &[&Buffer],
     mut flow: Flow,
@@ -394,7 +394,7 @@ fn steps(
             continue;
         };
         let when = when(value, r);
-        let layers = among(value, part == Part::Layer, r);
+        let layers = among(value, section == PlanSection::Layer, r);
         if !on {
             continue;
         }
@@ -402,7 +402,7 @@ fn steps(
         flow.broken |= r.found.error_count() > before;
         nodes.push(Node {
             stack,
-            part,
+            section,
             kernel,
             when,
             args,

@@ -277,7 +277,7 @@ impl Rules {
 
     /// Returns whether layers with a window also differ in other ways, which matter even if the context fits into the
     /// window.
-    pub(crate) fn window_says_more(&self) -> bool {
+    pub(crate) fn window_has_other_effects(&self) -> bool {
         let local = self
             .rotation
             .as_ref()

@@ -10,7 +10,7 @@ use mind_json::{Limits, Value};
 use super::shipped;
 
 /// How a key is handled.
-pub(crate) enum Becomes {
+pub(crate) enum SharedKeyHandling {
     /// It is read.
     Read,
     /// Some families read it; others warn if its value is not neutral.
@@ -24,21 +24,23 @@ pub(crate) enum Becomes {
 /// A key, how it is handled, and its neutral values, which mean the same as an absent key.
 pub(crate) struct SharedKey {
     pub(crate) key: String,
-    pub(crate) becomes: Becomes,
+    pub(crate) handling: SharedKeyHandling,
     unless: Vec<Value>,
 }
 
 impl SharedKey {
     /// Returns whether a value is neutral.
-    pub(crate) fn says_nothing(&self, value: &Value) -> bool {
+    pub(crate) fn is_neutral(&self, value: &Value) -> bool {
         is_one_of(value, &self.unless)
     }
 
     /// Returns the reason why the key has no effect, if it is ignored.
     pub(crate) fn reason(&self) -> Option<&str> {
-        match &self.becomes {
-            Becomes::Ignored(reason) => Some(reason),
-            Becomes::Read | Becomes::ByFamily | Becomes::Refused(_) => None,
+        match &self.handling {
+            SharedKeyHandling::Ignored(reason) => Some(reason),
+            SharedKeyHandling::Read
+            | SharedKeyHandling::ByFamily
+            | SharedKeyHandling::Refused(_) => None,
         }
     }
 }
@@ -67,9 +69,9 @@ pub(crate) fn shared_keys() -> &'static [SharedKey] {
 }
 
 fn read(root: &Value) -> Vec<SharedKey> {
-    let row = |key: &str, becomes, unless: Option<&Value>| SharedKey {
+    let row = |key: &str, handling, unless: Option<&Value>| SharedKey {
         key: key.to_owned(),
-        becomes,
+        handling,
         unless: unless
             .and_then(Value::elements)
             .unwrap_or_default()
@@ -87,10 +89,14 @@ fn read(root: &Value) -> Vec<SharedKey> {
     all.extend(
         texts(root.get("read"))
             .iter()
-            .map(|key| row(key, Becomes::Read, None)),
+            .map(|key| row(key, SharedKeyHandling::Read, None)),
     );
     for member in members("by_family") {
-        all.push(row(&member.key, Becomes::ByFamily, Some(&member.value)));
+        all.push(row(
+            &member.key,
+            SharedKeyHandling::ByFamily,
+            Some(&member.value),
+        ));
     }
     for member in members("refused") {
         let reason = member
@@ -98,12 +104,16 @@ fn read(root: &Value) -> Vec<SharedKey> {
             .get("reason")
             .and_then(Value::text)
             .unwrap_or_default();
-        let becomes = Becomes::Refused(reason.to_owned());
-        all.push(row(&member.key, becomes, member.value.get("unless")));
+        let handling = SharedKeyHandling::Refused(reason.to_owned());
+        all.push(row(&member.key, handling, member.value.get("unless")));
     }
     for member in members("ignored") {
         for key in texts(Some(&member.value)) {
-            all.push(row(&key, Becomes::Ignored(member.key.clone()), None));
+            all.push(row(
+                &key,
+                SharedKeyHandling::Ignored(member.key.clone()),
+                None,
+            ));
         }
     }
     all
@@ -124,9 +134,9 @@ mod tests {
                 "{}",
                 row.key
             );
-            match &row.becomes {
-                Becomes::Read | Becomes::ByFamily => {}
-                Becomes::Refused(reason) | Becomes::Ignored(reason) => {
+            match &row.handling {
+                SharedKeyHandling::Read | SharedKeyHandling::ByFamily => {}
+                SharedKeyHandling::Refused(reason) | SharedKeyHandling::Ignored(reason) => {
                     assert!(reason.len() > 10, "{}", row.key);
                 }
             }

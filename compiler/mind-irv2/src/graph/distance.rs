@@ -16,7 +16,7 @@ pub struct Distances {
     /// The bucket of each distance; longer distances are in the last one.
     pub classes: Vec<u32>,
     /// The offset of the buckets for keys after the query; `None` in causal attention.
-    pub behind: Option<u32>,
+    pub after_offset: Option<u32>,
 }
 
 /// Returns the ALiBi slope of each head, by which scores decrease per position between a key and its query; `None` if
@@ -60,14 +60,14 @@ impl Distances {
         };
         Some(Distances {
             classes: (0..=longest).map(class).collect(),
-            behind: is_both.then_some(own),
+            after_offset: is_both.then_some(own),
         })
     }
 
     /// Returns the number of buckets.
     pub fn count(&self) -> usize {
         let last = self.classes.last().map_or(0, |&last| last as usize);
-        last + 1 + self.behind.unwrap_or(0) as usize
+        last + 1 + self.after_offset.unwrap_or(0) as usize
     }
 
     /// Returns the bucket of the key at position `key` for the query at position `query`.
@@ -75,7 +75,9 @@ impl Distances {
         let (distance, above) = if key <= query {
             (query - key, 0)
         } else {
-            let seen = self.behind.map(|behind| (key - query, behind));
+            let seen = self
+                .after_offset
+                .map(|after_offset| (key - query, after_offset));
             seen.unwrap_or((0, 0))
         };
         let last = self.classes.len().saturating_sub(1);

@@ -36,12 +36,12 @@ use super::emit::{BuildError, Built, Emitter, fixed};
 use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, SCORES, Stream};
 use super::weight_dtype;
 use crate::attributes::Attribute;
-use crate::config::{Config, Turning, align};
+use crate::config::{Config, RotaryStyle, align};
 use crate::family::Stack;
 use crate::image::Image;
 use crate::kernels::{EMBEDDING, Values, ambient};
-use crate::layout::buffers::{Buffer, Form};
-use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
+use crate::layout::buffers::{Buffer, TensorForm};
+use crate::layout::nodes::{Node, PlanSection, layer_nodes, nodes};
 use crate::schema::Document;
 
 /// How the padding of weights is handled: elements past the unpadded extents, up to the next multiple of 16.
@@ -131,7 +131,7 @@ impl Model<'_> {
         }
         let rotations = self.rotations(config, tokens)?;
         let masks = self.masks(config, positions, tokens)?;
-        let first: Vec<&'static Node> = nodes(config, Part::First).collect();
+        let first: Vec<&'static Node> = nodes(config, PlanSection::First).collect();
         let reads = |arg: &str| {
             let embedding = first.iter().filter(|node| node.op() == EMBEDDING);
             let mut args = embedding.filter_map(|node| node.arg(arg));
@@ -156,7 +156,7 @@ impl Model<'_> {
                 None => drop(self.values.remove(ambient::MASK)),
             }
             if let Some(rotations) = &rotations {
-                let own = rotations[config.turning(at) as usize];
+                let own = rotations[config.rotary_style(at) as usize];
                 for (buffer, value) in ROTATION.into_iter().zip(own) {
                     self.values.insert(buffer, vec![value]);
                 }
@@ -167,7 +167,7 @@ impl Model<'_> {
             self.carry(stream.output, stream.input)?;
         }
         self.carry(stream.input, stream.output)?;
-        let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
+        let last: Vec<&'static Node> = nodes(config, PlanSection::Last).collect();
         self.run(config, &last, None)
     }
 
@@ -213,7 +213,7 @@ impl Model<'_> {
         &mut self,
         config: &Config,
         tokens: Dim,
-    ) -> Built<Option<[[ValueId; 2]; Turning::COUNT]>> {
+    ) -> Built<Option<[[ValueId; 2]; RotaryStyle::COUNT]>> {
         let Some(rope) = config.rope else {
             return Ok(None);
         };
@@ -224,9 +224,9 @@ impl Model<'_> {
             self.e.input(&name, DType::F32, &shape)
         };
         let usual = ROTATION.map(&mut input);
-        let mut all = [usual; Turning::COUNT];
-        for (names, turning) in rotations(config).into_iter().skip(1) {
-            all[turning as usize] = names.map(&mut input);
+        let mut all = [usual; RotaryStyle::COUNT];
+        for (names, style) in rotations(config).into_iter().skip(1) {
+            all[style as usize] = names.map(&mut input);
         }
         Ok(Some(all))
     }
@@ -236,11 +236,11 @@ impl Model<'_> {
         let config = &self.document.config;
         let hidden = self.value(plan::hidden(config))?;
         let mut all = vec![self.e.sliced(hidden, 1, (0, config.hidden_size))?];
-        if plan::writes(config, Part::Last, POOLED) {
+        if plan::writes(config, PlanSection::Last, POOLED) {
             let pooled = self.value(POOLED)?;
             all.push(self.e.sliced(pooled, 0, (0, config.hidden_size))?);
         }
-        if plan::writes(config, Part::Last, SCORES) {
+        if plan::writes(config, PlanSection::Last, SCORES) {
             all.push(self.value(SCORES)?);
         }
         Ok(all)
@@ -258,7 +258,7 @@ impl Model<'_> {
             return Ok([None; 2]);
         };
         if config.family.is_encoder() {
-            return Ok([None, Some(self.near_mask(positions, tokens)?)]);
+            return Ok([None, Some(self.window_mask(positions, tokens)?)]);
         }
         Ok(self.causal_masks(positions, tokens)?.map(Some))
     }
@@ -271,19 +271,19 @@ impl Model<'_> {
     }
 
     /// Returns the mask of windows on both sides of a query.
-    fn near_mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
+    fn window_mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
         let attributes = &self.document.config.attributes;
         let window = attributes.get(Attribute::SlidingWindow);
         let e = &mut self.e;
         let rows = Reshape::with(&[tokens, fixed(1)]).build(e, positions)?;
         let columns = Reshape::with(&[fixed(1), tokens]).build(e, positions)?;
-        let ahead = Sub::build(e, columns, rows)?;
-        let ahead = Relu::build(e, ahead)?;
-        let behind = Sub::build(e, rows, columns)?;
-        let behind = Relu::build(e, behind)?;
-        let away = Add::build(e, ahead, behind)?;
+        let forward = Sub::build(e, columns, rows)?;
+        let forward = Relu::build(e, forward)?;
+        let backward = Sub::build(e, rows, columns)?;
+        let backward = Relu::build(e, backward)?;
+        let distance = Add::build(e, forward, backward)?;
         let reach = e.number(window - 1.0)?;
-        let beyond = Sub::build(e, away, reach)?;
+        let beyond = Sub::build(e, distance, reach)?;
         let beyond = Relu::build(e, beyond)?;
         let one = e.number(1.0)?;
         let within = Sub::build(e, one, beyond)?;
@@ -305,18 +305,18 @@ impl Model<'_> {
         let e = &mut self.e;
         let rows = Reshape::with(&[tokens, fixed(1)]).build(e, positions)?;
         let columns = Reshape::with(&[fixed(1), tokens]).build(e, positions)?;
-        let ahead = Sub::build(e, columns, rows)?;
-        let ahead = Relu::build(e, ahead)?;
+        let forward = Sub::build(e, columns, rows)?;
+        let forward = Relu::build(e, forward)?;
         let one = e.number(1.0)?;
-        let seen = Sub::build(e, one, ahead)?;
+        let seen = Sub::build(e, one, forward)?;
         let seen = Relu::build(e, seen)?;
         let whole = Log::build(e, seen)?;
         if !has_windows {
             return Ok([whole; 2]);
         }
-        let behind = Sub::build(e, rows, columns)?;
+        let backward = Sub::build(e, rows, columns)?;
         let reach = e.number(window - 1.0)?;
-        let beyond = Sub::build(e, behind, reach)?;
+        let beyond = Sub::build(e, backward, reach)?;
         let beyond = Relu::build(e, beyond)?;
         let within = Sub::build(e, one, beyond)?;
         let within = Relu::build(e, within)?;
@@ -387,25 +387,25 @@ impl Model<'_> {
         let rows = shape.first().map_or(0, |rows| rows / count.max(1));
         let mut values = Vec::with_capacity(count);
         match form {
-            Form::Vector { count: n } => {
+            TensorForm::Vector { count: n } => {
                 for at in 0..count {
                     let kept = self.extent(n, rows);
                     values.push(self.e.sliced(padded, 0, (at * rows, at * rows + kept))?);
                 }
             }
-            Form::Matrix { rows: n, columns } => {
+            TensorForm::Matrix { rows: n, columns } => {
                 let narrow = self.stripped(padded, 1, columns)?;
                 for at in 0..count {
                     let kept = self.extent(n, rows);
                     values.push(self.e.sliced(narrow, 0, (at * rows, at * rows + kept))?);
                 }
             }
-            Form::HeadVector { heads, head } => {
+            TensorForm::HeadVector { heads, head } => {
                 let kept = self.stripped(padded, 1, head)?;
                 let width = heads * self.extent(head, align(head));
                 values.push(Reshape::with(&[fixed(width)]).build(&mut self.e, kept)?);
             }
-            Form::HeadRows {
+            TensorForm::HeadRows {
                 heads,
                 head,
                 columns,
@@ -417,7 +417,7 @@ impl Model<'_> {
                 let shape = [fixed(width), fixed(columns)];
                 values.push(Reshape::with(&shape).build(&mut self.e, kept)?);
             }
-            Form::HeadColumns { heads, rows, head } => {
+            TensorForm::HeadColumns { heads, rows, head } => {
                 let narrow = self.stripped(padded, 2, head)?;
                 let kept = self.stripped(narrow, 1, rows)?;
                 let turned = Transpose::with()
@@ -449,16 +449,17 @@ impl Model<'_> {
 }
 
 /// Returns the input names of each rotation that the module of `config` reads.
-pub fn rotations(config: &Config) -> Vec<([&'static str; 2], Turning)> {
+pub fn rotations(config: &Config) -> Vec<([&'static str; 2], RotaryStyle)> {
     let all = [
-        (ROTATION, Turning::Usual),
-        (["local_cos_cache", "local_sin_cache"], Turning::Local),
-        (["still_cos_cache", "still_sin_cache"], Turning::None),
+        (ROTATION, RotaryStyle::Global),
+        (["local_cos_cache", "local_sin_cache"], RotaryStyle::Local),
+        (["still_cos_cache", "still_sin_cache"], RotaryStyle::None),
     ];
-    let used = |turning: Turning| {
-        turning == Turning::Usual || (0..config.num_layers).any(|at| config.turning(at) == turning)
+    let used = |style: RotaryStyle| {
+        style == RotaryStyle::Global
+            || (0..config.num_layers).any(|at| config.rotary_style(at) == style)
     };
     all.into_iter()
-        .filter(|&(_, turning)| config.rope.is_some() && used(turning))
+        .filter(|&(_, style)| config.rope.is_some() && used(style))
         .collect()
 }

@@ -16,7 +16,7 @@ use crate::Config;
 use crate::audio::WINDOW;
 use crate::kernels::{Values, ambient};
 use crate::layout::buffers::Buffer;
-use crate::layout::nodes::{Access, Node, Part, layer_nodes, nodes};
+use crate::layout::nodes::{Access, Node, PlanSection, layer_nodes, nodes};
 
 /// The mask value of a key that a query must not see.
 pub const MASKED: f32 = f32::NEG_INFINITY;
@@ -25,7 +25,7 @@ pub const MASKED: f32 = f32::NEG_INFINITY;
 /// same weight types share their modules.
 pub fn steps(config: &Config) -> Vec<bool> {
     let all = config.family.nodes();
-    let all = all.filter(|node| node.part == Part::Layer);
+    let all = all.filter(|node| node.section == PlanSection::Layer);
     all.map(|node| node.exists(config)).collect()
 }
 
@@ -131,7 +131,7 @@ pub(super) fn around_attention(
 pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (targets, _) = around_attention(config)?;
     let input = Stream::in_model(config).input;
-    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[input]);
+    let nodes = plan::computing(nodes(config, PlanSection::Layer), &targets, &[input]);
     let mut b = Builder::new(config);
     b.input("x", input, &[tokens, config.hidden_size]);
     if let Some(rope) = config.rope {
@@ -217,7 +217,7 @@ fn crossing(config: &Config) -> Result<Option<Crossing>, BuildError> {
     let bound = |name: &str| Some(node.arg(name)?.buffer.as_str());
     let found = (|| Some(([bound("q")?, bound("k")?, bound("v")?], bound("attn_out")?)))();
     let (looked, mixed) = found.ok_or_else(|| error("it has an argument that is not bound"))?;
-    let all: Vec<&'static Node> = nodes(config, Part::Layer).collect();
+    let all: Vec<&'static Node> = nodes(config, PlanSection::Layer).collect();
     let at = all.iter().position(|own| std::ptr::eq(*own, node));
     let (front, behind) = all.split_at(at.unwrap_or(0));
     let written = |name: &str| {
@@ -263,7 +263,11 @@ pub fn has_source(config: &Config) -> bool {
 /// See [`project`].
 pub fn source(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let [_, keys, values] = crossed(config)?.looked;
-    let nodes = plan::computing(nodes(config, Part::Layer), &[keys, values], &[ENCODED]);
+    let nodes = plan::computing(
+        nodes(config, PlanSection::Layer),
+        &[keys, values],
+        &[ENCODED],
+    );
     let mut b = Builder::new(config);
     b.input("x", ENCODED, &[tokens, config.hidden_size]);
     b.weights(&nodes, stored)?;
@@ -276,12 +280,16 @@ pub fn source(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
 /// # Errors
 ///
 /// See [`project`].
-pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+pub fn cross_query(
+    config: &Config,
+    tokens: usize,
+    stored: Stored<'_>,
+) -> Result<Graph, BuildError> {
     let (_, mixed) = around_attention(config)?;
     let Crossing { looked, kept, .. } = crossed(config)?;
     let input = Stream::in_model(config).input;
     let targets = [looked[0], kept];
-    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[input, mixed]);
+    let nodes = plan::computing(nodes(config, PlanSection::Layer), &targets, &[input, mixed]);
     let mut b = Builder::new(config);
     b.input("x", input, &[tokens, config.hidden_size]);
     b.input("mixed", mixed, &[tokens, config.q_width()]);
@@ -295,7 +303,7 @@ pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, 
 /// # Errors
 ///
 /// See [`project`].
-pub fn look(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
+pub fn cross_attention(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
     let Crossing { looked, mixed, .. } = crossed(config)?;
     let nodes: Vec<&'static Node> = plan::cross_attention(config).into_iter().collect();
     let mut b = Builder::new(config);
@@ -340,17 +348,17 @@ pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
 /// See [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let output = Stream::in_model(config).output;
-    each_row(config, rows, (Part::Last, output, LOGITS), stored)
+    each_row(config, rows, (PlanSection::Last, output, LOGITS), stored)
 }
 
-/// Builds the steps of `part` from the buffer `from` to the buffer `to`, for `rows` independent rows.
+/// Builds the steps of `section` from the buffer `from` to the buffer `to`, for `rows` independent rows.
 fn each_row(
     config: &Config,
     rows: usize,
-    (part, from, to): (Part, &'static str, &'static str),
+    (section, from, to): (PlanSection, &'static str, &'static str),
     stored: Stored<'_>,
 ) -> Result<Graph, BuildError> {
-    let nodes = plan::computing(nodes(config, part), &[to], &[from]);
+    let nodes = plan::computing(nodes(config, section), &[to], &[from]);
     let mut b = Builder::new(config);
     b.input("x", from, &[rows, config.hidden_size]);
     b.weights(&nodes, stored)?;
@@ -370,7 +378,12 @@ pub fn has_embed(config: &Config) -> bool {
 pub fn embed(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let summed = plan::embedded(config);
     let embedded = Stream::in_model(config).embedded;
-    each_row(config, tokens, (Part::First, summed, embedded), stored)
+    each_row(
+        config,
+        tokens,
+        (PlanSection::First, summed, embedded),
+        stored,
+    )
 }
 
 /// Returns whether steps follow the last layer of an encoder.
@@ -386,12 +399,12 @@ pub fn has_close(config: &Config) -> bool {
 pub fn close(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
     let output = Stream::in_model(config).output;
-    each_row(config, tokens, (Part::Last, output, hidden), stored)
+    each_row(config, tokens, (PlanSection::Last, output, hidden), stored)
 }
 
 /// Returns whether the model has a pooled vector.
 pub fn has_pool(config: &Config) -> bool {
-    plan::writes(config, Part::Last, POOLED)
+    plan::writes(config, PlanSection::Last, POOLED)
 }
 
 /// Builds the pooled vector from the first of `rows` rows of encoder output. Requires [`has_pool`].
@@ -401,12 +414,12 @@ pub fn has_pool(config: &Config) -> bool {
 /// See [`project`].
 pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
-    each_row(config, rows, (Part::Last, hidden, POOLED), stored)
+    each_row(config, rows, (PlanSection::Last, hidden, POOLED), stored)
 }
 
 /// Returns whether the model has a classifier of images.
 pub fn has_classify(config: &Config) -> bool {
-    plan::writes(config, Part::Last, SCORES)
+    plan::writes(config, PlanSection::Last, SCORES)
 }
 
 /// Builds the score of each class from the first of `rows` rows of encoder output. Requires [`has_classify`].
@@ -416,7 +429,7 @@ pub fn has_classify(config: &Config) -> bool {
 /// See [`project`].
 pub fn classify(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
-    each_row(config, rows, (Part::Last, hidden, SCORES), stored)
+    each_row(config, rows, (PlanSection::Last, hidden, SCORES), stored)
 }
 
 /// Returns whether the model reads patches of an image instead of tokens.

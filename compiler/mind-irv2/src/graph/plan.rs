@@ -10,7 +10,7 @@ use crate::kernels::{
     FRAME_WINDOWS, IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
 };
 use crate::layout::buffers::Buffer;
-use crate::layout::nodes::{Access, Node, Part, nodes};
+use crate::layout::nodes::{Access, Node, PlanSection, nodes};
 
 /// The buffers that hold the residual stream of a stack of layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,37 +69,37 @@ pub(crate) const SCORES: &str = "class_scores";
 
 /// Returns the self-attention of a layer.
 pub(crate) fn attention(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::Layer).find(|node| node.kernel.is_attention())
+    nodes(config, PlanSection::Layer).find(|node| node.kernel.is_attention())
 }
 
 /// Returns the cross-attention of a layer.
 pub(crate) fn cross_attention(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::Layer).find(|node| node.op() == CROSS_ATTENTION)
+    nodes(config, PlanSection::Layer).find(|node| node.op() == CROSS_ATTENTION)
 }
 
 /// Returns the step before the layers that computes position biases.
 pub(crate) fn position_bias(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::First).find(|node| node.op() == POSITION_BIAS)
+    nodes(config, PlanSection::First).find(|node| node.op() == POSITION_BIAS)
 }
 
 /// Returns whether a step before the layers computes ALiBi biases.
 pub(crate) fn has_slopes(config: &Config) -> bool {
-    nodes(config, Part::First).any(|node| node.op() == ALIBI)
+    nodes(config, PlanSection::First).any(|node| node.op() == ALIBI)
 }
 
 /// Returns the step that looks up rows of tables.
 pub(super) fn embedding(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::First).find(|node| node.op() == EMBEDDING)
+    nodes(config, PlanSection::First).find(|node| node.op() == EMBEDDING)
 }
 
 /// Returns the step that projects each patch of an image.
 pub(super) fn patch_project(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::First).find(|node| node.op() == PATCH_PROJECT)
+    nodes(config, PlanSection::First).find(|node| node.op() == PATCH_PROJECT)
 }
 
 /// Returns the step that prepends the row of the whole image to those of patches.
 pub(super) fn image_embedding(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::First).find(|node| node.op() == IMAGE_EMBEDDING)
+    nodes(config, PlanSection::First).find(|node| node.op() == IMAGE_EMBEDDING)
 }
 
 /// Returns the step that projects windows of audio frames, or windows of every other row of the first projection.
@@ -109,9 +109,9 @@ pub(crate) fn frame_project(config: &Config, every_other: bool) -> Option<&'stat
     } else {
         FEATURE_WINDOWS
     };
-    let windows = nodes(config, Part::First).find(|node| node.op() == op)?;
+    let windows = nodes(config, PlanSection::First).find(|node| node.op() == op)?;
     let made = &windows.arg("out")?.buffer;
-    nodes(config, Part::First).find(|node| {
+    nodes(config, PlanSection::First).find(|node| {
         let reads = node.arg("input").is_some_and(|own| own.buffer == *made);
         node.op() == FRAME_PROJECT && reads
     })
@@ -119,7 +119,7 @@ pub(crate) fn frame_project(config: &Config, every_other: bool) -> Option<&'stat
 
 /// Returns the step that adds rows of positions to those of frames.
 pub(super) fn frame_embedding(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::First).find(|node| node.op() == FRAME_EMBEDDING)
+    nodes(config, PlanSection::First).find(|node| node.op() == FRAME_EMBEDDING)
 }
 
 /// Returns the buffer that holds the looked up rows of tables.
@@ -128,9 +128,9 @@ pub(super) fn embedded(config: &Config) -> &'static str {
     out.map_or(Stream::in_model(config).embedded, |out| out.buffer.as_str())
 }
 
-/// Returns whether a step of `part` writes `buffer`.
-pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
-    nodes(config, part).any(|node| {
+/// Returns whether a step of `section` writes `buffer`.
+pub(super) fn writes(config: &Config, section: PlanSection, buffer: &str) -> bool {
+    nodes(config, section).any(|node| {
         let mut args = node.args.iter();
         args.any(|arg| arg.access.writes() && arg.buffer == buffer)
     })
@@ -139,7 +139,7 @@ pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
 /// Returns the buffer of the encoder output.
 pub(crate) fn hidden(config: &Config) -> &'static str {
     let stream = Stream::in_model(config);
-    if writes(config, Part::Last, stream.normalised) {
+    if writes(config, PlanSection::Last, stream.normalised) {
         stream.normalised
     } else {
         stream.output

@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_2_PI, TAU};
 use mind_ir::scalar::math::{exp_f64, log_f64};
 
 use crate::attributes::Attribute;
-use crate::config::{Config, Turning};
+use crate::config::{Config, RotaryStyle};
 use crate::{FrequencyFactors, Rope, RopeScaling, Yarn};
 
 /// The rotation of the pairs of a head.
@@ -56,21 +56,21 @@ pub fn frequencies(rope: &Rope, positions: usize) -> Vec<f32> {
     (0..pairs).map(frequency).collect()
 }
 
-/// Returns the frequencies of heads with the rotation `turning`, in sequences of at most `positions`; empty if the
+/// Returns the frequencies of heads with the rotation `style`, in sequences of at most `positions`; empty if the
 /// model has no rotation.
-pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Frequencies {
+pub fn frequencies_of(config: &Config, style: RotaryStyle, positions: usize) -> Frequencies {
     let Some(rope) = &config.rope else {
         return Frequencies {
             each: Vec::new(),
             scale: 1.0,
         };
     };
-    match turning {
-        Turning::Usual => Frequencies {
+    match style {
+        RotaryStyle::Global => Frequencies {
             each: frequencies(rope, positions),
             scale: rope.scaling.attention_factor() as f32,
         },
-        Turning::Local => Frequencies {
+        RotaryStyle::Local => Frequencies {
             each: frequencies(
                 &Rope {
                     theta: config.attributes.get(Attribute::LocalRopeTheta),
@@ -82,7 +82,7 @@ pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Fr
             ),
             scale: 1.0,
         },
-        Turning::None => Frequencies {
+        RotaryStyle::None => Frequencies {
             each: vec![0.0; rope.rotary_dims / 2],
             scale: 1.0,
         },
@@ -94,10 +94,10 @@ pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Fr
 fn blended(wavelength: f32, pair: usize, (own, rope): (Yarn, &Rope)) -> f32 {
     let dims = rope.rotary_dims as f64;
     let ln_theta = log_f64(rope.theta);
-    // The pair that has so many rotations in the original context.
-    let turning =
+    // The pair with this number of rotations in the original context.
+    let pair_of =
         |often: f64| dims * log_f64(own.original_context as f64 / (often * TAU)) / (2.0 * ln_theta);
-    let (mut low, mut high) = (turning(own.beta_fast), turning(own.beta_slow));
+    let (mut low, mut high) = (pair_of(own.beta_fast), pair_of(own.beta_slow));
     if own.truncate {
         (low, high) = (low.floor(), high.ceil());
     }

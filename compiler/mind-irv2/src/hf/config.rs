@@ -66,18 +66,18 @@ pub(super) fn read(text: &str, families: Families) -> Result<RawHfConfig, Diagno
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let config = configuration(&root);
     let mut reader = Reader::new(config);
-    let mut said = reader.said(families);
+    let mut raw = reader.read_raw(families);
     if !std::ptr::eq(config, &root) {
-        outer_tie(&root, &mut reader, said.as_mut());
+        outer_tie(&root, &mut reader, raw.as_mut());
     }
     let mut found = reader.found;
     found.sort_by_place();
     let found = locate(&root, found);
-    match said {
-        Some(mut said) if !found.has_errors() => {
-            said.warnings = found;
-            said.places = reader.places;
-            Ok(said)
+    match raw {
+        Some(mut raw) if !found.has_errors() => {
+            raw.warnings = found;
+            raw.places = reader.places;
+            Ok(raw)
         }
         _ => Err(found),
     }
@@ -98,7 +98,7 @@ fn configuration(root: &Value) -> &Value {
 }
 
 /// Reads the tie key next to a nested configuration.
-fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut RawHfConfig>) {
+fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, raw: Option<&mut RawHfConfig>) {
     let Some(outer) = root.get(TIED).filter(|value| !value.is_null()) else {
         return;
     };
@@ -112,17 +112,17 @@ fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut Raw
             let mut own = Reader::new(root);
             let tied = own.truth(TIED);
             reader.found.append(own.found);
-            if let Some(said) = said {
-                said.tied = tied;
-                let has_head = !said.parameters.family.is_encoder();
-                said.parameters.tie_word_embeddings = tied.unwrap_or(false) && has_head;
+            if let Some(raw) = raw {
+                raw.tied = tied;
+                let has_head = !raw.parameters.family.is_encoder();
+                raw.parameters.tie_word_embeddings = tied.unwrap_or(false) && has_head;
             }
         }
     }
 }
 
 impl<'v> Reader<'v> {
-    fn said(&mut self, families: Families) -> Option<RawHfConfig> {
+    fn read_raw(&mut self, families: Families) -> Option<RawHfConfig> {
         if self.config.members().is_none() {
             let message = format!(
                 "a configuration is an object, found {}",
@@ -141,7 +141,7 @@ impl<'v> Reader<'v> {
         let image = attributes.as_ref().and_then(|own| Image::of(family, own));
         let (vocab, context) = match image {
             Some(image) => (self.classes(), Some(image.positions())),
-            None if self.get("model_type").is_none() && !self.says(&CONTEXT) => {
+            None if self.get("model_type").is_none() && !self.is_given(&CONTEXT) => {
                 (self.count(&VOCAB), Some(NAMELESS_CONTEXT))
             }
             None => (self.count(&VOCAB), self.count(&CONTEXT)),
@@ -217,7 +217,7 @@ impl<'v> Reader<'v> {
 
     /// Returns the number of layers. The default for a decoder without one is the number of its encoder.
     fn layers(&mut self, family: Family) -> Option<usize> {
-        let is_silent = !self.says(&LAYERS) && family.rules().default_of(LAYERS.ours).is_none();
+        let is_silent = !self.is_given(&LAYERS) && family.rules().default_of(LAYERS.ours).is_none();
         if family.encoder().is_some() && is_silent {
             return self.count(&ENCODER_LAYERS);
         }
@@ -233,7 +233,7 @@ impl<'v> Reader<'v> {
     ) -> Option<EncoderSizes> {
         let rules = self.family.map(Family::rules);
         let mut or = |key: &Key, of_decoder: usize| {
-            if self.says(key) {
+            if self.is_given(key) {
                 return self.maybe_count(key);
             }
             let own = rules.and_then(|own| own.default_of(key.ours));
@@ -285,13 +285,13 @@ impl<'v> Reader<'v> {
         // The other keys must be known, because an unknown one may be a misspelt `model_type`.
         let mut members = self.config.members().unwrap_or_default().iter();
         let is_plain = members.all(|own| own.key != "architectures" && is_shared(&own.key));
-        let is_plain = is_plain && keys.into_iter().all(|key| self.says(key));
+        let is_plain = is_plain && keys.into_iter().all(|key| self.is_given(key));
         let Some(llama) = families.named(NAMELESS).filter(|_| is_plain) else {
             self.push(codes::MISSING, self.config.span, "`model_type` is missing");
             return None;
         };
         let mut message = format!("`model_type` is missing: the model is read as {NAMELESS}");
-        if !self.says(&CONTEXT) {
+        if !self.is_given(&CONTEXT) {
             message += &format!(", with a context of {NAMELESS_CONTEXT} tokens");
         }
         let found = Diagnostic::new(Severity::Warning, self.config.span, message);
@@ -302,12 +302,12 @@ impl<'v> Reader<'v> {
 
     /// Returns the number of classes of images: that of the names in `id2label`, else `num_labels`, else 2.
     fn classes(&mut self) -> Option<usize> {
-        let said = match self.get(CLASSES) {
+        let labels = match self.get(CLASSES) {
             Some(value) => Some((CLASSES, value, self.natural(CLASSES, value)?)),
             None => None,
         };
         let Some(value) = self.get(LABELS) else {
-            return Some(said.map_or(2, |(_, _, count)| count));
+            return Some(labels.map_or(2, |(_, _, count)| count));
         };
         let Some(names) = value.members() else {
             let message = format!("`{LABELS}` is {}, expected an object", value.describe());
@@ -315,7 +315,7 @@ impl<'v> Reader<'v> {
             return None;
         };
         self.places.push(("vocab_size", value.span));
-        if let Some((key, other, count)) = said
+        if let Some((key, other, count)) = labels
             && count != names.len()
         {
             let found = contradiction((LABELS, value), (key, other));
@@ -327,7 +327,7 @@ impl<'v> Reader<'v> {
     /// Returns the width of the MLP.
     fn inner(&mut self, family: Family, hidden: Option<usize>) -> Option<usize> {
         match family.rules().mlp_ratio {
-            Some(ratio) if !self.says(&INTERMEDIATE) => hidden?.checked_mul(ratio),
+            Some(ratio) if !self.is_given(&INTERMEDIATE) => hidden?.checked_mul(ratio),
             Some(_) | None => self.count(&INTERMEDIATE),
         }
     }
@@ -350,8 +350,8 @@ impl<'v> Reader<'v> {
     fn biases(&mut self, family: Family) -> Biases {
         let mut names: Vec<&str> = Vec::new();
         for rule in &family.rules().biases {
-            let said = rule.key.as_deref().map(|key| self.truth(key));
-            let has = said.is_none_or(|said| said.unwrap_or(rule.default));
+            let given = rule.key.as_deref().map(|key| self.truth(key));
+            let has = given.is_none_or(|given| given.unwrap_or(rule.default));
             names.extend(rule.weights.iter().filter(|_| has).map(String::as_str));
         }
         family.biases(&names)

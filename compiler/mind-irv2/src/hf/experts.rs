@@ -17,16 +17,16 @@ impl Reader<'_> {
         let Some(rule) = &family.rules().experts else {
             return Some(None);
         };
-        let count = self.said_count(&rule.count)?;
+        let count = self.count_of(&rule.count)?;
         if count == 0 {
             return Some(None);
         }
         let own = match &rule.width {
-            Some(own) => self.said_count(own)?,
+            Some(own) => self.count_of(own)?,
             None => width,
         };
         let shared_width = match &rule.shared_width {
-            Some(own) => self.said_count(own)?,
+            Some(own) => self.count_of(own)?,
             None => 0,
         };
         let (key, default) = &rule.shares;
@@ -47,7 +47,7 @@ impl Reader<'_> {
         }
         Some(Some(Experts {
             count,
-            per_token: self.said_count(&rule.per_token)?,
+            per_token: self.count_of(&rule.per_token)?,
             width: own,
             shared_width,
             normalised: normalised.unwrap_or(*default),
@@ -56,7 +56,7 @@ impl Reader<'_> {
     }
 
     /// Returns a number that one of several keys gives, or its default.
-    fn said_count(&mut self, own: &Count) -> Option<usize> {
+    fn count_of(&mut self, own: &Count) -> Option<usize> {
         for key in &own.keys {
             if let Some(value) = self.get(key) {
                 return self.natural(key, value);

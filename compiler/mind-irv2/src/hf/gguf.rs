@@ -237,12 +237,12 @@ fn attributes(
         if rule.attribute != Attribute::ParallelResidual {
             continue;
         }
-        let said = keys.get(key).map(|own| {
+        let given = keys.get(key).map(|own| {
             let truth = own.truth();
             truth.ok_or_else(|| keys.wrong(key, own, "true or false"))
         });
         let default = rule.value == Base::Value(1.0);
-        let parallel = said.transpose()?.unwrap_or(default);
+        let parallel = given.transpose()?.unwrap_or(default);
         attributes.set(rule.attribute, f64::from(u8::from(parallel)));
     }
     Ok(attributes)
@@ -382,9 +382,9 @@ fn vocab_size(
     let Some(rows) = rows(keys, family, TABLE) else {
         return keys.count("vocab_size");
     };
-    if let Some(said) = keys.natural("vocab_size")?.filter(|said| *said != rows) {
+    if let Some(given) = keys.natural("vocab_size")?.filter(|given| *given != rows) {
         let message = format!(
-            "`{}.vocab_size` is {said}, but there are {rows} rows of embeddings: a run has {rows} tokens to choose from",
+            "`{}.vocab_size` is {given}, but there are {rows} rows of embeddings: a run has {rows} tokens to choose from",
             keys.word
         );
         warnings.push(keys.warning(codes::CONTRADICTION, &message));

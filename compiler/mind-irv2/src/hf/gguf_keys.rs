@@ -13,13 +13,13 @@ use crate::codes;
 use crate::family::Family;
 
 /// How a key is handled.
-pub(super) enum Use {
+pub(super) enum KeyHandling {
     /// It is read.
     Read,
     /// Values other than the default of the absent key are rejected.
     Refused {
         /// Returns whether a value is the default.
-        says_nothing: fn(&MetaValue) -> bool,
+        is_neutral: fn(&MetaValue) -> bool,
         /// The reason why other values are rejected.
         reason: &'static str,
     },
@@ -28,7 +28,7 @@ pub(super) enum Use {
         /// Returns whether a family reads it.
         family: fn(Family) -> bool,
         /// Returns whether a value is the default.
-        says_nothing: fn(&MetaValue) -> bool,
+        is_neutral: fn(&MetaValue) -> bool,
         /// The reason why other values are rejected.
         reason: &'static str,
     },
@@ -38,61 +38,58 @@ pub(super) enum Use {
     Ignored(&'static str),
 }
 
-impl Use {
+impl KeyHandling {
     /// Returns the reason why the key has no effect, if it has none.
     pub(super) fn reason(&self) -> Option<&'static str> {
         match *self {
-            Use::Ignored(reason) | Use::OfRotation(reason) => Some(reason),
-            Use::Read | Use::Refused { .. } | Use::ReadBy { .. } => None,
+            KeyHandling::Ignored(reason) | KeyHandling::OfRotation(reason) => Some(reason),
+            KeyHandling::Read | KeyHandling::Refused { .. } | KeyHandling::ReadBy { .. } => None,
         }
     }
 }
 
 /// A key and how it is handled.
-pub(super) struct Row {
+pub(super) struct GgufKey {
     pub(super) key: &'static str,
-    pub(super) becomes: Use,
+    pub(super) handling: KeyHandling,
 }
 
-const fn read(key: &'static str) -> Row {
-    let becomes = Use::Read;
-    Row { key, becomes }
+const fn read(key: &'static str) -> GgufKey {
+    let handling = KeyHandling::Read;
+    GgufKey { key, handling }
 }
 
-const fn ignored(key: &'static str, reason: &'static str) -> Row {
-    let becomes = Use::Ignored(reason);
-    Row { key, becomes }
+const fn ignored(key: &'static str, reason: &'static str) -> GgufKey {
+    let handling = KeyHandling::Ignored(reason);
+    GgufKey { key, handling }
 }
 
 const fn refused(
     key: &'static str,
-    says_nothing: fn(&MetaValue) -> bool,
+    is_neutral: fn(&MetaValue) -> bool,
     reason: &'static str,
-) -> Row {
-    let becomes = Use::Refused {
-        says_nothing,
-        reason,
-    };
-    Row { key, becomes }
+) -> GgufKey {
+    let handling = KeyHandling::Refused { is_neutral, reason };
+    GgufKey { key, handling }
 }
 
 const fn read_by(
     key: &'static str,
     family: fn(Family) -> bool,
-    says_nothing: fn(&MetaValue) -> bool,
+    is_neutral: fn(&MetaValue) -> bool,
     reason: &'static str,
-) -> Row {
-    let becomes = Use::ReadBy {
+) -> GgufKey {
+    let handling = KeyHandling::ReadBy {
         family,
-        says_nothing,
+        is_neutral,
         reason,
     };
-    Row { key, becomes }
+    GgufKey { key, handling }
 }
 
-const fn of_rotation(key: &'static str, reason: &'static str) -> Row {
-    let becomes = Use::OfRotation(reason);
-    Row { key, becomes }
+const fn of_rotation(key: &'static str, reason: &'static str) -> GgufKey {
+    let handling = KeyHandling::OfRotation(reason);
+    GgufKey { key, handling }
 }
 
 fn has_experts(family: Family) -> bool {
@@ -156,7 +153,7 @@ const YARN: &str = "only the default value is supported";
 const PARTS: &str = "this is one shard of a split model; all shards are needed";
 
 /// The keys that begin with the name of the architecture.
-pub(super) const KEYS: &[Row] = &[
+pub(super) const KEYS: &[GgufKey] = &[
     read("context_length"),
     read("embedding_length"),
     read("block_count"),
@@ -264,7 +261,7 @@ pub(super) const KEYS: &[Row] = &[
 ];
 
 /// The keys that do not depend on the architecture.
-pub(super) const OTHERS: &[Row] = &[
+pub(super) const OTHERS: &[GgufKey] = &[
     read("general.architecture"),
     read("general.alignment"),
     read("split.tensors.count"),
@@ -297,30 +294,27 @@ pub(super) fn check(source: &Source<'_>, (word, family): (&str, Family), found: 
             None => OTHERS.iter().find(|row| row.key == key),
         };
         let named = format!("{}: `{key}`", source.name);
-        match row.map(|row| &row.becomes) {
-            Some(Use::Refused {
-                says_nothing,
-                reason,
-            }) if !says_nothing(value) => {
+        match row.map(|row| &row.handling) {
+            Some(KeyHandling::Refused { is_neutral, reason }) if !is_neutral(value) => {
                 let message = format!("{named} is {value}, which is not supported: {reason}");
                 let error = Diagnostic::error(Span::FILE, message);
                 found.push(error.code(codes::UNSUPPORTED));
             }
-            Some(Use::ReadBy {
+            Some(KeyHandling::ReadBy {
                 family: reads,
-                says_nothing,
+                is_neutral,
                 reason,
-            }) if !reads(family) && !says_nothing(value) => {
+            }) if !reads(family) && !is_neutral(value) => {
                 let message = format!("{named} is {value}, which is not supported: {reason}");
                 let error = Diagnostic::error(Span::FILE, message);
                 found.push(error.code(codes::UNSUPPORTED));
             }
             Some(
-                Use::Read
-                | Use::Refused { .. }
-                | Use::ReadBy { .. }
-                | Use::OfRotation(_)
-                | Use::Ignored(_),
+                KeyHandling::Read
+                | KeyHandling::Refused { .. }
+                | KeyHandling::ReadBy { .. }
+                | KeyHandling::OfRotation(_)
+                | KeyHandling::Ignored(_),
             ) => {}
             None if own.is_some() => {
                 let message = format!("{named} is not read: {word} has no such key");
@@ -332,10 +326,10 @@ pub(super) fn check(source: &Source<'_>, (word, family): (&str, Family), found: 
     }
     let count = source.file.tensors().len();
     let key = "split.tensors.count";
-    let said = source.file.meta(key);
-    if let Some(said) = said.filter(|said| said.natural() != Some(count as u64)) {
+    let given = source.file.meta(key);
+    if let Some(given) = given.filter(|given| given.natural() != Some(count as u64)) {
         let message = format!(
-            "{}: `{key}` is {said}, but the file has {count} tensors",
+            "{}: `{key}` is {given}, but the file has {count} tensors",
             source.name
         );
         found.push(Diagnostic::error(Span::FILE, message).code(codes::CONTRADICTION));
@@ -356,12 +350,12 @@ mod tests {
                     "{}",
                     row.key
                 );
-                match row.becomes {
-                    Use::Read => {}
-                    Use::Refused { reason, .. }
-                    | Use::ReadBy { reason, .. }
-                    | Use::OfRotation(reason)
-                    | Use::Ignored(reason) => {
+                match row.handling {
+                    KeyHandling::Read => {}
+                    KeyHandling::Refused { reason, .. }
+                    | KeyHandling::ReadBy { reason, .. }
+                    | KeyHandling::OfRotation(reason)
+                    | KeyHandling::Ignored(reason) => {
                         assert!(reason.len() > 10, "{}", row.key);
                     }
                 }

@@ -5,7 +5,7 @@ use mind_json::Member;
 
 use super::reader::Reader;
 use crate::codes;
-use crate::family::{Becomes, Family, is_one_of, shared_keys};
+use crate::family::{Family, SharedKeyHandling, is_one_of, shared_keys};
 
 impl Reader<'_> {
     /// Rejects values that denote another model, and warns of keys that are not read.
@@ -44,13 +44,13 @@ impl Reader<'_> {
             }
             return;
         };
-        if row.says_nothing(value) {
+        if row.is_neutral(value) {
             return;
         }
-        match &row.becomes {
-            Becomes::Read | Becomes::Ignored(_) => {}
-            Becomes::Refused(reason) => self.unsupported(key, value, reason),
-            Becomes::ByFamily => {
+        match &row.handling {
+            SharedKeyHandling::Read | SharedKeyHandling::Ignored(_) => {}
+            SharedKeyHandling::Refused(reason) => self.unsupported(key, value, reason),
+            SharedKeyHandling::ByFamily => {
                 let name = family.name();
                 let shown = value.describe();
                 let message = format!("`{key}` is {shown}, which {name} does not read");

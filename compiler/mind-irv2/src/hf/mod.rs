@@ -46,7 +46,7 @@ pub fn document(
     sources: &[Source<'_>],
     families: Families,
 ) -> Result<(Document, Diagnostics), Diagnostics> {
-    let mut said = match (config, sources) {
+    let mut raw = match (config, sources) {
         (Some(text), _) => config::read(text, families)?,
         (None, [source]) => gguf::read(source, families)?,
         (None, _) => {
@@ -56,13 +56,13 @@ pub fn document(
         }
     };
     let (parameters, fused_qkv) = if sources.is_empty() {
-        (said.parameters, said.parameters.family.is_fused())
+        (raw.parameters, raw.parameters.family.is_fused())
     } else {
-        refine::parameters(&mut said, sources)?
+        refine::parameters(&mut raw, sources)?
     };
-    let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
+    let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &raw))?;
     let dtypes = if sources.is_empty() {
-        let dtype = said.dtype.unwrap_or(WeightType::F32);
+        let dtype = raw.dtype.unwrap_or(WeightType::F32);
         WeightTypes::uniform(&config, dtype, dtype)
     } else {
         Checkpoint::new(&config, sources)?.weight_types()
@@ -74,7 +74,7 @@ pub fn document(
         notes: notes(config.family.architecture()),
         foreign: Foreign::default(),
     };
-    Ok((document, said.warnings))
+    Ok((document, raw.warnings))
 }
 
 /// A key, and the reason why it has no effect; `None` if it is read or rejected.
@@ -99,21 +99,21 @@ pub fn config_keys() -> impl Iterator<Item = KnownKey> {
 /// Returns the known keys of a GGUF header that begin with the name of the architecture.
 pub fn architecture_keys() -> impl Iterator<Item = KnownKey> {
     let rows = gguf_keys::KEYS.iter();
-    rows.map(|row| (row.key, row.becomes.reason()))
+    rows.map(|row| (row.key, row.handling.reason()))
 }
 
 /// Returns the other known keys of a GGUF header, and the prefixes of keys without effect.
 pub fn header_keys() -> impl Iterator<Item = KnownKey> {
     let rows = gguf_keys::OTHERS.iter();
-    let rows = rows.map(|row| (row.key, row.becomes.reason()));
+    let rows = rows.map(|row| (row.key, row.handling.reason()));
     let prefixes = gguf_keys::IGNORED_PREFIXES.iter();
     rows.chain(prefixes.map(|&(prefix, reason)| (prefix, Some(reason))))
 }
 
-fn out_of_range(errors: &[ConfigError], said: &config::RawHfConfig) -> Diagnostics {
+fn out_of_range(errors: &[ConfigError], raw: &config::RawHfConfig) -> Diagnostics {
     let mut found = Diagnostics::new();
     for error in errors {
-        let span = error.key().and_then(|key| said.span_of(key));
+        let span = error.key().and_then(|key| raw.span_of(key));
         let span = span.unwrap_or(Span::FILE);
         found.push(Diagnostic::error(span, error.to_string()).code(codes::RANGE));
     }

@@ -17,11 +17,11 @@ impl Reader<'_> {
             if !is_read {
                 continue;
             }
-            let said = rule
+            let given = rule
                 .key
                 .as_deref()
                 .and_then(|key| Some((key, self.at(key)?)));
-            let number = match said {
+            let number = match given {
                 Some((_, value)) if value.is_null() => None,
                 Some((_, value)) if !rule.words.is_empty() => {
                     let is_one = rule
@@ -47,7 +47,7 @@ impl Reader<'_> {
                 How::InverseRoot => 1.0 / number.sqrt(),
                 How::Next => number + 1.0,
             });
-            if let Some((_, value)) = said {
+            if let Some((_, value)) = given {
                 self.places.push((rule.attribute.key(), value.span));
             }
             attributes.set(rule.attribute, made.unwrap_or(rule.attribute.neutral()));
@@ -60,8 +60,8 @@ impl Reader<'_> {
         let Some(rule) = &family.rules().activation else {
             return Some(Activation::default());
         };
-        let said = rule.keys.iter().find_map(|key| Some((key, self.get(key)?)));
-        let Some((key, value)) = said else {
+        let given = rule.keys.iter().find_map(|key| Some((key, self.get(key)?)));
+        let Some((key, value)) = given else {
             return Some(rule.default);
         };
         let own = rule

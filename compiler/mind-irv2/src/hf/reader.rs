@@ -82,7 +82,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Returns whether a key of the hyperparameter has a value.
-    pub(super) fn says(&self, key: &Key) -> bool {
+    pub(super) fn is_given(&self, key: &Key) -> bool {
         self.keys(key).iter().any(|own| self.get(own).is_some())
     }
 
@@ -118,9 +118,9 @@ impl<'v> Reader<'v> {
     /// reported.
     pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
         let present = |own: &'static str| Some((own, self.get(own)?));
-        let said: Vec<_> = self.keys(key).into_iter().filter_map(present).collect();
-        let &(first, value) = said.first()?;
-        let other = said
+        let given: Vec<_> = self.keys(key).into_iter().filter_map(present).collect();
+        let &(first, value) = given.first()?;
+        let other = given
             .into_iter()
             .find(|(_, own)| !means_the_same(value, own));
         self.places.push((key.ours, value.span));

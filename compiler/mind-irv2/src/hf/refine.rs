@@ -16,21 +16,21 @@ use crate::family::{Families, Family};
 ///
 /// Errors if the family does not have a tensor, or headers contradict the configuration.
 pub(super) fn parameters(
-    said: &mut RawHfConfig,
+    raw: &mut RawHfConfig,
     sources: &[Source<'_>],
 ) -> Result<(Parameters, bool), Diagnostics> {
     let mut found = Diagnostics::new();
-    let index = Index::new(said.parameters.family, sources, &mut found);
+    let index = Index::new(raw.parameters.family, sources, &mut found);
     if found.has_errors() {
         return Err(found);
     }
     if let Some(found) = unread_head(&index) {
-        said.warnings.push(found);
+        raw.warnings.push(found);
     }
-    let own = said.parameters;
+    let own = raw.parameters;
     let (heads, fused) = (own.num_attention_heads, index.rows("w_qkv"));
     let mut head_dim = own.head_dim;
-    if !said.head_dim {
+    if !raw.head_dim {
         let rows = index.rows("wq").map(|rows| (rows, heads));
         let together = fused.map(|rows| {
             (
@@ -43,12 +43,12 @@ pub(super) fn parameters(
         }
     }
     let mut num_kv_heads = own.num_kv_heads;
-    if !said.kv_heads {
+    if !raw.kv_heads {
         let rows = index.rows("wk").map(|rows| (rows, head_dim));
         num_kv_heads = rows.and_then(divided).unwrap_or(num_kv_heads);
     }
     let rope = match own.rope {
-        Some(rope) => Some(rotation(said, head_dim, rope, sources)?),
+        Some(rope) => Some(rotation(raw, head_dim, rope, sources)?),
         None => None,
     };
     let parameters = Parameters {
@@ -56,12 +56,12 @@ pub(super) fn parameters(
         num_kv_heads,
         biases: index.biases(),
         rope,
-        tie_word_embeddings: tied(said, &index),
+        tie_word_embeddings: tied(raw, &index),
         ..own
     };
-    if !said.is_header {
-        check_headers(&parameters, sources, &mut said.warnings)?;
-        compare_biases(&own, &parameters.biases, &mut said.warnings);
+    if !raw.is_header {
+        check_headers(&parameters, sources, &mut raw.warnings)?;
+        compare_biases(&own, &parameters.biases, &mut raw.warnings);
     }
     Ok((parameters, fused.is_some()))
 }
@@ -87,20 +87,20 @@ fn divided((rows, parts): (usize, usize)) -> Option<usize> {
 
 /// Returns whether the output head is the embedding table. A separate head that differs from the table is used, as in
 /// the reference.
-fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
-    if said.parameters.family.is_encoder() {
+fn tied(raw: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
+    if raw.parameters.family.is_encoder() {
         return false;
     }
     let has_head = index.has(LM_HEAD);
-    match said.tied {
+    match raw.tied {
         Some(true) if has_head && !index.head_is_table() => {
-            let span = said.span_of(TIED).unwrap_or(Span::FILE);
+            let span = raw.span_of(TIED).unwrap_or(Span::FILE);
             let message = format!(
                 "`{TIED}` is true, but the checkpoint has a head that differs from its table of embeddings: the head is used"
             );
             let found = Diagnostic::new(Severity::Warning, span, message);
             let found = found.code(codes::CONTRADICTION);
-            said.warnings
+            raw.warnings
                 .push(found.help(format!("`\"{TIED}\": false` says so in the configuration")));
             false
         }
@@ -115,22 +115,22 @@ fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
 ///
 /// Errors if the divisors cannot be read.
 fn rotation(
-    said: &RawHfConfig,
+    raw: &RawHfConfig,
     head_dim: usize,
     rope: Rope,
     sources: &[Source<'_>],
 ) -> Result<Rope, Diagnostics> {
     // A header states the number of elements, which must not be rounded. If the head size changed, the share applies.
-    let is_as_said = said.is_header && head_dim == said.parameters.head_dim;
+    let is_as_given = raw.is_header && head_dim == raw.parameters.head_dim;
     let rope = Rope {
-        rotary_dims: if is_as_said {
+        rotary_dims: if is_as_given {
             rope.rotary_dims
         } else {
-            rotary_dims(head_dim, said.rotary_factor)
+            rotary_dims(head_dim, raw.rotary_factor)
         },
         ..rope
     };
-    if !said.is_header {
+    if !raw.is_header {
         return Ok(rope);
     }
     let factors = factors(sources)?.filter(|factors| !factors.are_ones());
@@ -180,10 +180,10 @@ fn check_headers(
                 attention_factor(&other),
             ),
         ];
-        for (key, said, found) in rows {
-            if (said - found).abs() > 1e-6 * found.abs() {
+        for (key, raw, found) in rows {
+            if (raw - found).abs() > 1e-6 * found.abs() {
                 let message = format!(
-                    "`{key}` is {said}, but the header of {} says {found}",
+                    "`{key}` is {raw}, but the header of {} says {found}",
                     source.name
                 );
                 let error = Diagnostic::error(Span::FILE, message);

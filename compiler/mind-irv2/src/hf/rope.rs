@@ -146,16 +146,16 @@ impl<'v> Reader<'v> {
     fn agreed<const N: usize>(
         &mut self,
         key: &'static str,
-        said: [Option<RawHfConfig<'v>>; N],
+        given: [Option<RawHfConfig<'v>>; N],
         default: f64,
     ) -> Option<f64> {
-        let mut said = said.into_iter().flatten();
-        let Some((first, value)) = said.next() else {
+        let mut given = given.into_iter().flatten();
+        let Some((first, value)) = given.next() else {
             return Some(default);
         };
         self.places.push((key, value.span));
         let number = self.number(&first, value)?;
-        for (other, own) in said {
+        for (other, own) in given {
             if !means_the_same(value, own) {
                 let found = contradiction((&first, value), (&other, own));
                 self.found.push(found);

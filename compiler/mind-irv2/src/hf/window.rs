@@ -43,7 +43,7 @@ impl<'v> Reader<'v> {
             return Some(Window::NONE);
         };
         let key = rule.key.as_str();
-        let said = self.config.get(key);
+        let given = self.config.get(key);
         let types = if rule.types {
             self.sliding_types(layers)
         } else {
@@ -53,7 +53,7 @@ impl<'v> Reader<'v> {
             Some(key) => self.truth(key).unwrap_or(false),
             None => true,
         };
-        let is_null = said.is_some_and(Value::is_null);
+        let is_null = given.is_some_and(Value::is_null);
         let first = types.as_ref().and_then(|own| own.first);
         if let (Some(value), Some(asked_by)) = (first.filter(|_| !asked || is_null), &rule.asked_by)
         {
@@ -63,12 +63,12 @@ impl<'v> Reader<'v> {
             Some(types) => types.layers,
             None => self.layers_by_rule(rule, layers)?,
         };
-        let width = match said {
+        let width = match given {
             Some(value) if !is_null && asked && !own.is_empty() => self.natural(key, value),
             None if asked && !own.is_empty() => rule.default,
             _ => None,
         };
-        let span = said.map_or(self.config.span, |value| value.span);
+        let span = given.map_or(self.config.span, |value| value.span);
         if width == Some(0) && !rule.both_sides {
             let message = format!("`{key}` is 0, expected at least 1");
             self.push(codes::RANGE, span, message);
@@ -77,8 +77,8 @@ impl<'v> Reader<'v> {
             true => width.map(|width| width / 2 + 1),
             false => width,
         };
-        let layers_say_more = family.rules().window_says_more();
-        match width.filter(|&width| width < context || layers_say_more) {
+        let has_other_effects = family.rules().window_has_other_effects();
+        match width.filter(|&width| width < context || has_other_effects) {
             Some(width) => {
                 self.places.push((WIDTH, span));
                 Some(Window { width, layers: own })
@@ -89,23 +89,23 @@ impl<'v> Reader<'v> {
 
     /// Returns the layers with a window for a configuration that does not list them; `None` after an error.
     fn layers_by_rule(&mut self, rule: &WindowRule, layers: usize) -> Option<Layers> {
-        let mut said = |key: &str, default: usize| match self.get(key) {
+        let mut given = |key: &str, default: usize| match self.get(key) {
             Some(value) => self.natural(key, value),
             None => Some(default),
         };
         let layers = match &rule.below {
-            Some((key, default)) => said(key, *default)?.min(layers),
+            Some((key, default)) => given(key, *default)?.min(layers),
             None => layers,
         };
         Some(match &rule.layers {
             WindowLayers::All => Layers::of(0..layers),
             WindowLayers::From(key, default) => {
-                let first = said(key, *default)?;
+                let first = given(key, *default)?;
                 Layers::of(first.min(layers)..layers)
             }
             WindowLayers::Period(key, default) | WindowLayers::FirstOfPeriod(key, default) => {
                 let period = match key {
-                    Some(key) => said(key, *default)?.max(1),
+                    Some(key) => given(key, *default)?.max(1),
                     None => *default,
                 };
                 let last = usize::from(matches!(rule.layers, WindowLayers::Period(..)));

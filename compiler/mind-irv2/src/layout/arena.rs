@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::buffers::Scope;
-use super::nodes::{Access, Node, Part, nodes};
+use super::nodes::{Access, Node, PlanSection, nodes};
 use crate::config::Config;
 use crate::family::Stack;
 use crate::graph::plan::{ENCODED, ROTATION, Stream, hidden};
@@ -91,14 +91,14 @@ pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
 /// Returns the first and the last step of each activation, with one layer in place of all.
 fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
-    let parts = [Part::First, Part::Layer, Part::Last];
+    let sections = [PlanSection::First, PlanSection::Layer, PlanSection::Last];
     let mut order: Vec<&'static Node> = Vec::new();
     let mut layers: Vec<Range<usize>> = Vec::new();
     for (_, own) in config.stacks() {
-        for part in parts {
+        for section in sections {
             let start = order.len();
-            order.extend(nodes(&own, part));
-            if part == Part::Layer {
+            order.extend(nodes(&own, section));
+            if section == PlanSection::Layer {
                 layers.push(start..order.len());
             }
         }

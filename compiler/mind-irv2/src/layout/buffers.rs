@@ -82,7 +82,7 @@ impl Scope {
 
 /// The use of a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum BufferKind {
     /// A weight that consists of these tensors of a checkpoint, as consecutive rows.
     Weight(Vec<String>),
     /// A weight that inference does not read.
@@ -108,7 +108,7 @@ pub struct Buffer {
     /// Its scope.
     pub scope: Scope,
     /// Its use.
-    pub kind: Kind,
+    pub kind: BufferKind,
     /// Its padded extents, outermost first.
     pub shape: Vec<Extent>,
     /// The condition under which the buffer exists; `None` for always.
@@ -122,14 +122,14 @@ pub struct Buffer {
 impl Buffer {
     /// Returns whether it is read from a checkpoint.
     pub fn is_weight(&self) -> bool {
-        !matches!(self.kind, Kind::Activation)
+        !matches!(self.kind, BufferKind::Activation)
     }
 
     /// Returns the tensors of which it consists.
     pub fn parts(&self) -> &[String] {
         match &self.kind {
-            Kind::Weight(parts) => parts,
-            Kind::UnusedWeight | Kind::Activation => &[],
+            BufferKind::Weight(parts) => parts,
+            BufferKind::UnusedWeight | BufferKind::Activation => &[],
         }
     }
 
@@ -165,7 +165,7 @@ impl Buffer {
     }
 
     /// Returns how one of its tensors is laid out in it; for a buffer of experts, in the part of an expert.
-    pub fn form(&self, config: &Config) -> Form {
+    pub fn form(&self, config: &Config) -> TensorForm {
         let parts = self.parts().len().max(1);
         let is_heads = |extent: &Extent| {
             let heads = matches!(
@@ -178,29 +178,29 @@ impl Buffer {
             |extent: &Extent| matches!(extent.dim, Dim::AlignedHead | Dim::AlignedEncoderHead);
         let plain = |at: usize| self.shape[at].unpadded(config);
         match self.shape.as_slice() {
-            [heads, head] if is_heads(heads) && is_head(head) => Form::HeadVector {
+            [heads, head] if is_heads(heads) && is_head(head) => TensorForm::HeadVector {
                 heads: plain(0),
                 head: plain(1),
             },
-            [heads, head, _] if is_heads(heads) && is_head(head) => Form::HeadRows {
+            [heads, head, _] if is_heads(heads) && is_head(head) => TensorForm::HeadRows {
                 heads: plain(0),
                 head: plain(1),
                 columns: plain(2),
             },
-            [heads, _, _] if is_heads(heads) => Form::HeadColumns {
+            [heads, _, _] if is_heads(heads) => TensorForm::HeadColumns {
                 heads: plain(0),
                 rows: plain(1),
                 head: plain(2),
             },
-            [..] if self.is_of_experts() => Form::Matrix {
+            [..] if self.is_of_experts() => TensorForm::Matrix {
                 rows: plain(1) / parts,
                 columns: plain(2),
             },
-            [_, ..] if self.shape.len() > 1 => Form::Matrix {
+            [_, ..] if self.shape.len() > 1 => TensorForm::Matrix {
                 rows: plain(0) / parts,
                 columns: plain(1),
             },
-            _ => Form::Vector {
+            _ => TensorForm::Vector {
                 count: self.shape.first().map_or(1, |_| plain(0)) / parts,
             },
         }
@@ -209,7 +209,7 @@ impl Buffer {
 
 /// The layout of a tensor in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum TensorForm {
     /// `[count]`.
     Vector {
         /// The number of elements.
@@ -249,19 +249,19 @@ pub enum Form {
     },
 }
 
-impl Form {
+impl TensorForm {
     /// Returns the shape of the tensor.
     pub fn shape(self) -> Vec<usize> {
         match self {
-            Form::Vector { count } => vec![count],
-            Form::Matrix { rows, columns } => vec![rows, columns],
-            Form::HeadVector { heads, head } => vec![heads * head],
-            Form::HeadRows {
+            TensorForm::Vector { count } => vec![count],
+            TensorForm::Matrix { rows, columns } => vec![rows, columns],
+            TensorForm::HeadVector { heads, head } => vec![heads * head],
+            TensorForm::HeadRows {
                 heads,
                 head,
                 columns,
             } => vec![heads * head, columns],
-            Form::HeadColumns { heads, rows, head } => vec![rows, heads * head],
+            TensorForm::HeadColumns { heads, rows, head } => vec![rows, heads * head],
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::kernels::Kernel;
 
 /// The position of a node relative to the layers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Part {
+pub enum PlanSection {
     /// Before the layers.
     First,
     /// In each layer.
@@ -58,7 +58,7 @@ pub struct Node {
     /// The stack of layers that it belongs to.
     pub stack: Stack,
     /// Its position relative to the layers.
-    pub part: Part,
+    pub section: PlanSection,
     /// The kernel that it calls.
     pub kernel: &'static Kernel,
     /// The condition under which the node exists; `None` for always.
@@ -106,10 +106,13 @@ impl Arg {
     }
 }
 
-/// Returns the nodes of `part` that the model of `config` has, in execution order.
-pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> + use<'_> {
+/// Returns the nodes of `section` that the model of `config` has, in execution order.
+pub fn nodes(
+    config: &Config,
+    section: PlanSection,
+) -> impl Iterator<Item = &'static Node> + use<'_> {
     let all = config.family.nodes();
-    all.filter(move |node| node.part == part && node.exists(config))
+    all.filter(move |node| node.section == section && node.exists(config))
 }
 
 /// Returns the nodes of a layer with experts, or without if `has_experts` is false, in execution order.
@@ -117,7 +120,7 @@ pub fn layer_nodes(
     config: &Config,
     has_experts: bool,
 ) -> impl Iterator<Item = &'static Node> + use<'_> {
-    nodes(config, Part::Layer).filter(move |node| node.layers.has(has_experts))
+    nodes(config, PlanSection::Layer).filter(move |node| node.layers.has(has_experts))
 }
 
 /// Returns whether `earlier`, which precedes `later` in the plan, must also run before it.

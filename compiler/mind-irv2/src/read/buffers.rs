@@ -14,7 +14,7 @@ use crate::condition::{Condition, Mode};
 use crate::config::Config;
 use crate::family::Family;
 use crate::layout::arena::ALIGNMENT;
-use crate::layout::buffers::{Buffer, Kind, Scope, bytes_of};
+use crate::layout::buffers::{Buffer, BufferKind, Scope, bytes_of};
 use crate::layout::dims::Extent;
 use crate::schema::WeightTypes;
 
@@ -240,12 +240,12 @@ pub(super) fn check(
         let Some(dtype) = own.dtype else { continue };
         let span = span_of(own.value, "dtype");
         match &own.row.kind {
-            Kind::Activation if dtype != WeightType::F32 => {
+            BufferKind::Activation if dtype != WeightType::F32 => {
                 let message = format!("`{}` is {dtype}, but activations are fp32", own.name);
                 r.push(codes::CONTRADICTION, span, message);
             }
-            Kind::Activation | Kind::UnusedWeight => {}
-            Kind::Weight(parts) => parts.iter().for_each(|part| dtypes.set(part, dtype)),
+            BufferKind::Activation | BufferKind::UnusedWeight => {}
+            BufferKind::Weight(parts) => parts.iter().for_each(|part| dtypes.set(part, dtype)),
         }
         check_alias(own, forward, config, r);
         check_sizes(own, dtype, config, dims, r);

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::condition::Condition;
 use crate::config::Biases;
 use crate::family::{Families, Family, Stack};
-use crate::layout::nodes::{Access, Arg, Node, Part};
+use crate::layout::nodes::{Access, Arg, Node, PlanSection};
 
 /// A node of the document that the plan has.
 pub(super) struct Placed {
@@ -111,13 +111,14 @@ fn node(value: &Value, family: Family, r: &mut Reader) -> Option<Placed> {
     let (kernel, kernel_span) = r.text(value, "kernel")?;
     let is_global = layer.is_none();
     let family = stack(value, family, r)?;
-    let named = |row: &&'static Node| row.op() == op && (row.part == Part::Layer) != is_global;
+    let named =
+        |row: &&'static Node| row.op() == op && (row.section == PlanSection::Layer) != is_global;
     let rows: Vec<&'static Node> = family.nodes().filter(named).collect();
     if rows.is_empty() {
         let place = if is_global { "the model" } else { "a layer" };
         let message = format!("no node of {place} is called `{}`", shown(op));
         let known = family.nodes();
-        let known = known.filter(|row| (row.part == Part::Layer) != is_global);
+        let known = known.filter(|row| (row.section == PlanSection::Layer) != is_global);
         let ops: Vec<&str> = known.map(|row| row.op()).collect();
         let help = format!("nodes of {place} are {}", ops.join(", "));
         r.push_with_help(codes::NAME, op_span, message, help);

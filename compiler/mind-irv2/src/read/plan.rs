@@ -13,7 +13,7 @@ use crate::condition::Mode;
 use crate::config::Config;
 use crate::family::Stack;
 use crate::layout::buffers::Scope;
-use crate::layout::nodes::{Access, Node, Part, nodes, ordered};
+use crate::layout::nodes::{Access, Node, PlanSection, nodes, ordered};
 
 /// Checks that the nodes compute the model, in prefill and in decode steps.
 pub(super) fn check(
@@ -61,12 +61,12 @@ fn in_layer(config: &Config, node: &Placed) -> Config {
     node.layer.map_or(own, |layer| own.of_layer(layer))
 }
 
-/// Checks that every part has each of its nodes once, in a valid execution order.
+/// Checks that every section has each of its nodes once, in a valid execution order.
 fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
-    let part_of = |node: &Placed| (node.row.stack, node.row.part, node.layer);
+    let section_of = |node: &Placed| (node.row.stack, node.row.section, node.layer);
     if let Some(pair) = kept
         .windows(2)
-        .find(|pair| part_of(pair[0]) > part_of(pair[1]))
+        .find(|pair| section_of(pair[0]) > section_of(pair[1]))
     {
         let place = |node: &Placed| match node.layer {
             Some(layer) => format!("`{}` of layer {layer}", node.row.op()),
@@ -78,21 +78,21 @@ fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
     }
     let mut rest = kept;
     for (stack, config) in config.stacks() {
-        let layers = (0..config.num_layers).map(|layer| (Part::Layer, Some(layer)));
-        let first = std::iter::once((Part::First, None));
-        let parts = first.chain(layers).chain([(Part::Last, None)]);
-        for (part, layer) in parts {
-            let count = rest.partition_point(|node| part_of(node) <= (stack, part, layer));
+        let layers = (0..config.num_layers).map(|layer| (PlanSection::Layer, Some(layer)));
+        let first = std::iter::once((PlanSection::First, None));
+        let sections = first.chain(layers).chain([(PlanSection::Last, None)]);
+        for (section, layer) in sections {
+            let count = rest.partition_point(|node| section_of(node) <= (stack, section, layer));
             let (own, behind) = rest.split_at(count);
             rest = behind;
-            check_part(own, (part, layer), span, &config, r);
+            check_section(own, (section, layer), span, &config, r);
         }
     }
 }
 
-fn check_part(
+fn check_section(
     own: &[&Placed],
-    (part, layer): (Part, Option<usize>),
+    (section, layer): (PlanSection, Option<usize>),
     span: Span,
     config: &Config,
     r: &mut Reader,
@@ -105,7 +105,7 @@ fn check_part(
             r.push(codes::CONTRADICTION, node.span, message);
             return;
         }
-        // A part has few distinct nodes, so a repeated one is found before many nodes are compared.
+        // A section has few distinct nodes, so a repeated one is found before many nodes are compared.
         for earlier in &own[..at] {
             if std::ptr::eq(earlier.row, node.row) {
                 let message = format!("`{}` appears twice", node.row.op());
@@ -125,7 +125,7 @@ fn check_part(
     }
     // Missing nodes of the whole model are added from the plan.
     let Some(layer) = layer else { return };
-    let expected = nodes(config, part).filter(|row| row.layers.has(config.has_experts(layer)));
+    let expected = nodes(config, section).filter(|row| row.layers.has(config.has_experts(layer)));
     for row in expected {
         if own.iter().any(|node| std::ptr::eq(node.row, row)) {
             continue;
@@ -171,7 +171,7 @@ fn check_declared(
     }
     let stacks: Vec<(Stack, Config)> = config.stacks().collect();
     let supplied = stacks.iter().flat_map(|(_, own)| {
-        let all = nodes(own, Part::First).chain(nodes(own, Part::Last));
+        let all = nodes(own, PlanSection::First).chain(nodes(own, PlanSection::Last));
         all.collect::<Vec<_>>()
     });
     let needed = supplied.flat_map(|row| &row.args).filter(|arg| {

@@ -2,7 +2,7 @@
 
 use mind_ir::random::Rng;
 use mind_irv2::{Config, Parameters, ReadOptions, read, write};
-use mind_json::{Kind, Limits, Member, Value, parse};
+use mind_json::{Limits, Member, Value, ValueKind, parse};
 
 use crate::models::{document, family, parameters, variants};
 use crate::round_trip::read_silently;
@@ -13,14 +13,14 @@ fn tree(text: &str) -> Value {
 
 fn members(value: &mut Value) -> &mut Vec<Member> {
     match &mut value.kind {
-        Kind::Object(members) => members,
+        ValueKind::Object(members) => members,
         other => panic!("{other:?}"),
     }
 }
 
 fn elements(value: &mut Value) -> &mut Vec<Value> {
     match &mut value.kind {
-        Kind::Array(elements) => elements,
+        ValueKind::Array(elements) => elements,
         other => panic!("{other:?}"),
     }
 }

@@ -8,7 +8,7 @@ use mind_irv2::family::FILE_NAMES;
 use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{document, parts};
 use mind_irv2::layout::arena::{self, Logits};
-use mind_irv2::layout::nodes::{Access, Part, nodes};
+use mind_irv2::layout::nodes::{Access, PlanSection, nodes};
 use mind_irv2::{
     Architecture, Attribute, Config, Document, Families, Family, FamilyError, FamilyFiles,
     ReadOptions, Stack, hf, read, write,
@@ -114,18 +114,18 @@ fn buffers_written_before_the_layers_are_live_until_the_last_layer_ends() {
         let mut step = 0;
         let mut across_layers = 0;
         for (_, own) in config.stacks() {
-            let count = |part| nodes(&own, part).count();
-            let start = step + count(Part::First);
-            let end = start + count(Part::Layer);
-            for part in [Part::First, Part::Layer, Part::Last] {
-                for node in nodes(&own, part) {
+            let count = |section| nodes(&own, section).count();
+            let start = step + count(PlanSection::First);
+            let end = start + count(PlanSection::Layer);
+            for section in [PlanSection::First, PlanSection::Layer, PlanSection::Last] {
+                for node in nodes(&own, section) {
                     for arg in node.args.iter().filter(|arg| arg.access == Access::In) {
                         let Some(own) = plan.places.iter().find(|own| own.buffer == arg.buffer)
                         else {
                             continue;
                         };
                         assert!((own.first..=own.last).contains(&step), "{own:?} {step}");
-                        if part == Part::Layer && own.first < start {
+                        if section == PlanSection::Layer && own.first < start {
                             across_layers += 1;
                             let is_input = arg.buffer.ends_with("input");
                             assert!(is_input || own.last >= end - 1, "{own:?} {start}..{end}");
@@ -233,7 +233,10 @@ fn classes_of_distances_are_those_of_the_reference() {
     let encoder = Distances::of(&plain.encoder().expect("an encoder")).expect("classes");
     let decoder = Distances::of(&plain).expect("classes");
     assert_eq!((encoder.count(), decoder.count()), (32, 32));
-    assert_eq!((encoder.behind, decoder.behind), (Some(16), None));
+    assert_eq!(
+        (encoder.after_offset, decoder.after_offset),
+        (Some(16), None)
+    );
     let starts = |own: &Distances| -> Vec<usize> {
         let classes = &own.classes;
         (1..classes.len())
@@ -363,9 +366,9 @@ fn use_of(family: Family, config_of: fn(&str, &str) -> String) {
     let build = |config: &Config| {
         let _ = parts::project(config, 2, &stored);
         let _ = parts::attend(config, 2, 64);
-        let _ = parts::ask(config, 2, &stored);
+        let _ = parts::cross_query(config, 2, &stored);
         let _ = parts::source(config, 2, &stored);
-        let _ = parts::look(config, 2, 64);
+        let _ = parts::cross_attention(config, 2, 64);
         let _ = parts::finish(config, 2, &stored);
     };
     for (_, config) in document.config.stacks() {

@@ -6,7 +6,7 @@ use bytemuck::{
     AnyBitPattern, NoUninit, cast_slice, cast_slice_mut, try_cast_slice, try_cast_slice_mut,
 };
 use mind_core::ops::sample::{GridSample, GridSampling, Images};
-use mind_core::ops::scatter::{Places, ScatterElements, ScatterNd, Update};
+use mind_core::ops::scatter::{ScatterElements, ScatterNd, ScatterTargets, Update};
 use mind_core::ops::sort::{Key, Selection};
 use mind_ir::graph::Graph;
 use mind_ir::types::DType;
@@ -26,7 +26,7 @@ const PER_SELECTED: usize = 20;
 pub(super) enum InPlace {
     /// Scatter: updates are combined with an array.
     Scatter {
-        places: Places,
+        places: ScatterTargets,
         update: Update,
         dtype: DType,
         index: IndexType,
@@ -80,7 +80,7 @@ impl InPlace {
                 return None;
             };
             return Some(InPlace::Scatter {
-                places: Places::of(g, op, data, list)?,
+                places: ScatterTargets::of(g, op, data, list)?,
                 update,
                 dtype,
                 index: IndexType::of(index)?,
@@ -193,7 +193,7 @@ fn views<'a, T: AnyBitPattern + NoUninit>(
 }
 
 fn scatter(
-    places: &Places,
+    places: &ScatterTargets,
     (update, dtype): (Update, DType),
     index: impl Fn(usize) -> i64,
     updates: &[u8],
@@ -219,7 +219,7 @@ fn scatter(
 
 /// Runs a scatter that replaces elements of `N` bytes.
 fn replace<const N: usize>(
-    places: &Places,
+    places: &ScatterTargets,
     index: impl Fn(usize) -> i64,
     updates: &[u8],
     result: &mut [u8],

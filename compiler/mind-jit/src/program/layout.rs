@@ -9,7 +9,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{Bytes, OpId, ValueId};
 use mind_loops::extents::known;
-use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
+use mind_loops::memory::{ALIGNMENT, buffer, buffer_offsets, bytes, is_kernel};
 use mind_loops::ops::movement::Pack;
 use rustc_hash::FxHashMap;
 
@@ -210,7 +210,7 @@ impl Layout {
         op: OpId,
     ) {
         let fixed = self.is_fixed(op);
-        let ats = places(g, op).unwrap_or(&[]);
+        let ats = buffer_offsets(g, op).unwrap_or(&[]);
         let pack = g.view::<Pack>(op);
         let packed = pack.and_then(|pack| quantised.packed_bytes(g, pack));
         for (value, &at) in g.results(op).into_iter().zip(ats) {

@@ -16,7 +16,7 @@ use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
-use mind_irv2::{Among, Attribute, Config, Turning};
+use mind_irv2::{Among, Attribute, Config, RotaryStyle};
 use mind_jit::program::CPart;
 use mind_vir::c::SharedFunctions;
 use mind_weights::WeightType;
@@ -85,7 +85,7 @@ type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
 /// Self-attention, with its name in C.
 const ATTEND: (&str, Look) = ("attend", parts::attend);
 /// Cross-attention to the encoder output.
-const LOOK: (&str, Look) = ("look", parts::look);
+const LOOK: (&str, Look) = ("look", parts::cross_attention);
 
 /// The steps of a layer and the storage types of its weights. Layers with equal keys share their functions.
 type Kind = (Vec<bool>, Vec<(String, WeightType)>);
@@ -156,7 +156,7 @@ static STAGES: [StagePart; 7] = [
     stage_part("project", parts::project, Among::Every),
     StagePart {
         is_across: true,
-        ..stage_part("ask", parts::ask, Among::Every)
+        ..stage_part("ask", parts::cross_query, Among::Every)
     },
     StagePart {
         is_across: true,
@@ -610,7 +610,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
         ],
     );
     let layers = (0..config.num_layers).map(|layer| {
-        let (turning, window) = (config.turning(layer) as usize, config.window(layer));
+        let (turning, window) = (config.rotary_style(layer) as usize, config.window(layer));
         format!("    {{{turning}, {}}}", window.unwrap_or(0))
     });
     // Writing to a string cannot fail.
@@ -627,7 +627,8 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
 
 /// Returns the size macros that all stacks share; `heads` is the largest number of heads of a stack.
 fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usize) -> String {
-    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
+    let frequencies =
+        RotaryStyle::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
     let hears = config.encoder().is_some_and(|own| own.audio().is_some());
     let mut text = defines(
         "",
@@ -656,7 +657,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
         text,
         "\n/* Scale of cosines and sines, as the bits of a float, for each kind of rotation. */\n\
          static const uint32_t rotation_scales[{}] = {{{}}};",
-        Turning::COUNT,
+        RotaryStyle::COUNT,
         scales.join(", ")
     );
     let rows = frequencies.map(|own| {
@@ -676,7 +677,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
         text,
         "\n/* Rotary frequencies, as the bits of floats, for each kind of rotation. */\n\
          static const uint32_t frequencies[{}][PAIRS > 0 ? PAIRS : 1] = {{\n{}\n}};",
-        Turning::COUNT,
+        RotaryStyle::COUNT,
         rows.join(",\n")
     );
     text

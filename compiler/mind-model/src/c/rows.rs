@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_irv2::graph::distance::{Distances, slopes};
 use mind_irv2::graph::parts;
-use mind_irv2::layout::buffers::{Buffer, Form};
+use mind_irv2::layout::buffers::{Buffer, TensorForm};
 use mind_irv2::{Among, Config};
 use mind_weights::{Permutation, WeightType};
 
@@ -138,7 +138,7 @@ fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
              static const struct distances {prefix}distances = {{{prefix}classes, {}, {}, {}, {},\n    {}, NULL}};",
             classes.join(", "),
             own.classes.len() - 1,
-            own.behind.unwrap_or(0),
+            own.after_offset.unwrap_or(0),
             config.num_attention_heads,
             own.count(),
             distances?
@@ -232,7 +232,7 @@ fn row(
     (layer, expert): (Option<usize>, Option<usize>),
 ) -> String {
     let buffer = config.family.buffer(name);
-    let is_vector = |own: &Buffer| matches!(own.form(config), Form::Vector { .. });
+    let is_vector = |own: &Buffer| matches!(own.form(config), TensorForm::Vector { .. });
     let is_gain = buffer.is_some_and(|own| is_vector(own) && !own.optional);
     let is_gain = u8::from(is_gain);
     let is_half = u8::from(stored.weight_type == WeightType::F16);

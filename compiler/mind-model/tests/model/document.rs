@@ -6,7 +6,7 @@ use mind_ir::tensor::Tensor;
 use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::document::{self, Padding};
 use mind_irv2::graph::rope;
-use mind_irv2::layout::buffers::{Form, Scope};
+use mind_irv2::layout::buffers::{Scope, TensorForm};
 use mind_irv2::{Config, Document, Families, Parameters, ReadOptions, WeightTypes};
 use mind_model::Session;
 use mind_weights::WeightType;
@@ -83,20 +83,20 @@ pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
             let part = |part: &str, shape: &[usize]| -> Vec<f32> {
                 let own = tensors.get(part, layer);
                 match buffer.form(config) {
-                    Form::Vector { count } => padded(own, [1, count], [1, shape[0] / parts]),
-                    Form::Matrix { rows, columns } => {
+                    TensorForm::Vector { count } => padded(own, [1, count], [1, shape[0] / parts]),
+                    TensorForm::Matrix { rows, columns } => {
                         padded(own, [rows, columns], [shape[0] / parts, shape[1]])
                     }
-                    Form::HeadVector { heads, head } => {
+                    TensorForm::HeadVector { heads, head } => {
                         padded(own, [heads, head], [heads, shape[1]])
                     }
-                    Form::HeadRows { head, columns, .. } => {
+                    TensorForm::HeadRows { head, columns, .. } => {
                         let all = own.chunks(head * columns);
                         let to = [shape[1], shape[2]];
                         all.flat_map(|own| padded(own, [head, columns], to))
                             .collect()
                     }
-                    Form::HeadColumns { heads, rows, head } => {
+                    TensorForm::HeadColumns { heads, rows, head } => {
                         let of_head = |at: usize| -> Vec<f32> {
                             let columns = at * head..(at + 1) * head;
                             let all = own.chunks(heads * head);

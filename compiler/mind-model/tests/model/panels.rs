@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use mind_driver::cache::{CompileCache, KeptPanels};
+use mind_driver::cache::{CachedPanels, CompileCache};
 use mind_driver::engine::{Config as EngineConfig, Engine};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, ModelOptions, Runner, Session, Stored, WeightError, Weights};
@@ -75,7 +75,7 @@ fn packed_weights_are_kept_until_something_changes() {
     let first = logits(first);
 
     let found = packing("a").load().expect("it is kept");
-    let again = |found: &KeptPanels, weights: Box<dyn Weights>| {
+    let again = |found: &CachedPanels, weights: Box<dyn Weights>| {
         let options = ModelOptions {
             kept: Some(found),
             ..ModelOptions::default()

@@ -1,6 +1,6 @@
 //! Decoders in double precision, written only from the formulas.
 
-use mind_irv2::{Activation, Attribute, Config, Experts, RopeScaling, Turning};
+use mind_irv2::{Activation, Attribute, Config, Experts, RopeScaling, RotaryStyle};
 
 use crate::random::{Tensors, of_expert};
 
@@ -405,13 +405,13 @@ pub fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
 /// Rotates elements `i` and `i + half` of the rotary part of a head by the angle of pair `i`.
 pub fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64], context: usize) {
     let Some(mut rope) = config.rope else { return };
-    match config.turning(layer) {
-        Turning::Usual => {}
-        Turning::Local => {
+    match config.rotary_style(layer) {
+        RotaryStyle::Global => {}
+        RotaryStyle::Local => {
             rope.theta = config.attributes.get(Attribute::LocalRopeTheta);
             rope.scaling = RopeScaling::None;
         }
-        Turning::None => return,
+        RotaryStyle::None => return,
     }
     let half = rope.rotary_dims / 2;
     for i in 0..half {

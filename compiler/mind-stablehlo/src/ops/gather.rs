@@ -200,7 +200,8 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     let mut extents = e.extents_of(own, 0..outer)?;
     let mut permutation: Vec<usize> = (0..outer).collect();
     for axis in 0..rank {
-        let at = outer + place(axis).expect("each dimension is in one of both lists");
+        let at =
+            outer + place(axis).expect("each dimension is among the leading or the remaining ones");
         permutation.push(at);
         if kept.contains(&axis) {
             extents.push(e.extent_of(own, at)?);

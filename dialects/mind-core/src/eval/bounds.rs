@@ -24,7 +24,12 @@ impl Bounds {
     ///
     /// E6001 out of bounds.
     #[inline]
-    pub fn place(self, index: i64, axis: usize, extent: usize) -> Result<Option<usize>, EvalError> {
+    pub fn position(
+        self,
+        index: i64,
+        axis: usize,
+        extent: usize,
+    ) -> Result<Option<usize>, EvalError> {
         let length = extent as i64;
         let own = match self {
             Bounds::Strict | Bounds::Skip => index,
@@ -41,7 +46,7 @@ impl Bounds {
                     extent,
                 })
             }
-            (place, _) => Ok(place),
+            (position, _) => Ok(position),
         }
     }
 }

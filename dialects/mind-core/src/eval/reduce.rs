@@ -18,7 +18,7 @@ pub fn reduce(
     kind: Reduction,
     cx: &EvalCx<'_>,
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
 ) -> Result<Tensor, EvalError> {
     match kind {
         Reduction::Sum => sum(cx, input, along),
@@ -30,30 +30,30 @@ pub fn reduce(
 }
 
 /// The reduced axes and the treatment of their dimensions.
-pub struct Along {
+pub struct ReducedAxes {
     reduced: Vec<bool>,
     keepdims: bool,
 }
 
-impl Along {
+impl ReducedAxes {
     /// Reduces the axes marked in `reduced`, one entry per dimension; they are kept with extent 1 or removed.
-    pub fn new(reduced: Vec<bool>, keepdims: bool) -> Along {
-        Along { reduced, keepdims }
+    pub fn new(reduced: Vec<bool>, keepdims: bool) -> ReducedAxes {
+        ReducedAxes { reduced, keepdims }
     }
 
     /// Reduces the listed axes. An empty list means all axes, which are removed even with `keepdims`.
-    pub(crate) fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
+    pub(crate) fn listed(axes: &[i64], keepdims: bool, rank: usize) -> ReducedAxes {
         let reduced =
             axes::reduced("a reduction", axes, rank).expect("verified axes lie in the rank");
-        Along {
+        ReducedAxes {
             reduced,
             keepdims: keepdims && !axes.is_empty(),
         }
     }
 
     /// Reduces one axis, which is kept with extent 1.
-    pub(crate) fn kept(axis: usize, rank: usize) -> Along {
-        Along {
+    pub(crate) fn single(axis: usize, rank: usize) -> ReducedAxes {
+        ReducedAxes {
             reduced: (0..rank).map(|at| at == axis).collect(),
             keepdims: true,
         }
@@ -92,7 +92,7 @@ impl Along {
 /// # Errors
 ///
 /// E6004 too large, E6005 integer overflow where `cx` rejects it.
-pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &ReducedAxes) -> Result<Tensor, EvalError> {
     rounded(cx, input, along, Accumulated::Sum)
 }
 
@@ -101,7 +101,7 @@ pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
 /// # Errors
 ///
 /// Those of [`sum`], and E6005 over no elements for integers.
-pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &ReducedAxes) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => {
         let (shape, mut sums) = accumulated::<T>(cx, input, along, Accumulated::Sum)?;
         let count = input.count().checked_div(sums.len()).unwrap_or(0);
@@ -117,7 +117,7 @@ pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
 /// # Errors
 ///
 /// Those of [`sum`].
-pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &ReducedAxes) -> Result<Tensor, EvalError> {
     rounded(cx, input, along, Accumulated::Product)
 }
 
@@ -126,7 +126,7 @@ pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
 /// # Errors
 ///
 /// E6004 too large.
-pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &ReducedAxes) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => extreme(cx, input, along, T::LOWEST, each!(<T as Num>::maximum)), else {
         extreme(cx, input, along, false, each!(|x, y| x | y))
     })
@@ -137,7 +137,7 @@ pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
 /// # Errors
 ///
 /// E6004 too large.
-pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &ReducedAxes) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => extreme(cx, input, along, T::HIGHEST, each!(<T as Num>::minimum)), else {
         extreme(cx, input, along, true, each!(|x, y| x & y))
     })
@@ -147,7 +147,7 @@ pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
 fn rounded(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
     kind: Accumulated,
 ) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => {
@@ -169,7 +169,7 @@ fn not_numeric() -> Result<Tensor, EvalError> {
 fn accumulated<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
     kind: Accumulated,
 ) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
     let shape = along.shape(input.shape());
@@ -209,7 +209,7 @@ fn is_small<T: Num>(elements: &[T], count: usize, kind: Accumulated) -> bool {
 /// E6005 overflow.
 fn checked(
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
     count: usize,
     kind: Accumulated,
 ) -> Result<Vec<i128>, EvalError> {
@@ -246,7 +246,7 @@ impl Accumulated {
 fn extreme<T: Element>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
     identity: T,
     combine: Combine<T>,
 ) -> Result<Tensor, EvalError> {
@@ -260,7 +260,7 @@ fn extreme<T: Element>(
 /// over the reduced dimensions in row-major order.
 fn fold<T: Element, A: Copy>(
     input: &Tensor,
-    along: &Along,
+    along: &ReducedAxes,
     count: usize,
     identity: A,
     load: impl Fn(T) -> A + Copy,
@@ -307,10 +307,10 @@ fn fold<T: Element, A: Copy>(
 }
 
 /// The number of results that are computed side by side.
-const BESIDE: usize = 32;
+const ADJACENT_RESULTS: usize = 32;
 
-/// Like [`fold`], for a kept innermost dimension that is contiguous. Up to [`BESIDE`] adjacent results share each read
-/// of a contiguous piece; the order of each result is that of [`fold`].
+/// Like [`fold`], for a kept innermost dimension that is contiguous. Up to [`ADJACENT_RESULTS`] adjacent results
+/// share each read of a contiguous piece; the order of each result is that of [`fold`].
 fn fold_rows<T: Element, A: Copy>(
     elements: &[T],
     (kept, reduced): (&Space, &Space),
@@ -321,29 +321,29 @@ fn fold_rows<T: Element, A: Copy>(
 ) -> Vec<A> {
     let (len, stride) = reduced.inner;
     let mut results = Vec::with_capacity(count);
-    let mut loaded = [identity; BESIDE];
+    let mut loaded = [identity; ADJACENT_RESULTS];
     // Indexed by lane, then by result.
-    let mut partial = [identity; LANES * BESIDE];
+    let mut partial = [identity; LANES * ADJACENT_RESULTS];
     for row in kept.runs(0) {
-        for first in (0..kept.inner.0).step_by(BESIDE) {
-            let beside = BESIDE.min(kept.inner.0 - first);
-            let (loaded, partial) = (&mut loaded[..beside], &mut partial[..LANES * beside]);
+        for first in (0..kept.inner.0).step_by(ADJACENT_RESULTS) {
+            let width = ADJACENT_RESULTS.min(kept.inner.0 - first);
+            let (loaded, partial) = (&mut loaded[..width], &mut partial[..LANES * width]);
             partial.fill(identity);
             let mut lane = 0;
             for start in reduced.runs(row + first) {
                 for at in 0..len {
-                    load(&elements[start + at * stride..][..beside], loaded);
-                    combine(&mut partial[lane * beside..][..beside], loaded);
+                    load(&elements[start + at * stride..][..width], loaded);
+                    combine(&mut partial[lane * width..][..width], loaded);
                     lane = (lane + 1) % LANES;
                 }
             }
             let mut half = LANES / 2;
             while half > 0 {
-                let (low, high) = partial.split_at_mut(half * beside);
-                combine(low, &high[..half * beside]);
+                let (low, high) = partial.split_at_mut(half * width);
+                combine(low, &high[..half * width]);
                 half /= 2;
             }
-            results.extend_from_slice(&partial[..beside]);
+            results.extend_from_slice(&partial[..width]);
         }
     }
     results
@@ -394,10 +394,10 @@ mod tests {
     fn results_beside_each_other_have_the_bits_of_those_alone() {
         // The sum of these elements depends on the order of summation.
         let element = |at: usize| ((at * 7919) % 1009) as f32 * 1e-3 + 1e4 * (at % 3) as f32;
-        let (rows, columns) = (3 * LANES + 5, 2 * BESIDE + 3);
+        let (rows, columns) = (3 * LANES + 5, 2 * ADJACENT_RESULTS + 3);
         let elements: Vec<f32> = (0..2 * rows * columns).map(element).collect();
         let input = Tensor::of(vec![2, rows, columns], elements.clone());
-        let along = Along::new(vec![false, true, false], false);
+        let along = ReducedAxes::new(vec![false, true, false], false);
         let combine: Combine<f32> = each!(<f32 as Num>::add);
         let found = fold(&input, &along, 2 * columns, 0.0, |x: f32| x, combine);
         let alone = (0..2 * columns).map(|at| {

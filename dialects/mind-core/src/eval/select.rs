@@ -27,36 +27,36 @@ impl Ranking {
 
 /// A sort key in the high half and the index of its element in the low half, so that equal keys are ordered by index.
 trait Keyed: Ord + Copy + Default {
-    fn new(key: u64, place: usize) -> Self;
+    fn new(key: u64, index: usize) -> Self;
     fn key(self) -> u64;
-    fn place(self) -> usize;
+    fn index(self) -> usize;
 }
 
 /// 32-bit keys and indices.
 impl Keyed for u64 {
-    fn new(key: u64, place: usize) -> u64 {
-        key << 32 | place as u64
+    fn new(key: u64, index: usize) -> u64 {
+        key << 32 | index as u64
     }
 
     fn key(self) -> u64 {
         self >> 32
     }
 
-    fn place(self) -> usize {
+    fn index(self) -> usize {
         self as u32 as usize
     }
 }
 
 impl Keyed for u128 {
-    fn new(key: u64, place: usize) -> u128 {
-        u128::from(key) << 64 | place as u128
+    fn new(key: u64, index: usize) -> u128 {
+        u128::from(key) << 64 | index as u128
     }
 
     fn key(self) -> u64 {
         (self >> 64) as u64
     }
 
-    fn place(self) -> usize {
+    fn index(self) -> usize {
         self as u64 as usize
     }
 }
@@ -67,7 +67,7 @@ pub(crate) struct Selector {
     ranking: Ranking,
     narrow: Vec<u64>,
     wide: Vec<u128>,
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 impl Selector {
@@ -77,7 +77,7 @@ impl Selector {
             ranking,
             narrow: Vec::new(),
             wide: Vec::new(),
-            places: Vec::new(),
+            indices: Vec::new(),
         }
     }
 
@@ -88,19 +88,19 @@ impl Selector {
     /// If `row` has fewer elements than are selected.
     pub fn select<T: Key>(&mut self, row: &[T]) -> &[usize] {
         assert!(self.ranking.kept <= row.len(), "as many as are wanted");
-        self.places.clear();
+        self.indices.clear();
         if self.ranking.kept == 0 {
             return &[];
         }
         let is_narrow = T::DTYPE.size() <= 4 && u32::try_from(row.len()).is_ok();
         if is_narrow {
             let keyed = select(self.ranking, row, &mut self.narrow);
-            self.places.extend(keyed.iter().map(|keyed| keyed.place()));
+            self.indices.extend(keyed.iter().map(|keyed| keyed.index()));
         } else {
             let keyed = select(self.ranking, row, &mut self.wide);
-            self.places.extend(keyed.iter().map(|keyed| keyed.place()));
+            self.indices.extend(keyed.iter().map(|keyed| keyed.index()));
         }
-        &self.places
+        &self.indices
     }
 }
 
@@ -113,7 +113,7 @@ fn select<'k, T: Key, K: Keyed>(ranking: Ranking, row: &[T], keyed: &'k mut Vec<
         few(row, flip, kept, keyed);
     } else {
         let keys = row.iter().map(|element| element.key() ^ flip);
-        keyed.extend(keys.zip(0..).map(|(key, place)| K::new(key.into(), place)));
+        keyed.extend(keys.zip(0..).map(|(key, index)| K::new(key.into(), index)));
     }
     if kept < keyed.len() {
         keyed.select_nth_unstable(kept - 1);
@@ -141,11 +141,11 @@ fn few<T: Key, K: Keyed>(row: &[T], flip: T::Key, kept: usize, keyed: &mut Vec<K
     keyed.resize(kept + (kept + 1) * CHUNK, last);
     let mut count = kept;
     for chunk in 0..kept {
-        let start = keyed[chunk].place() * CHUNK;
+        let start = keyed[chunk].index() * CHUNK;
         let elements = &row[start..row.len().min(start + CHUNK)];
-        for (element, place) in elements.iter().zip(start..) {
+        for (element, index) in elements.iter().zip(start..) {
             let key = (element.key() ^ flip).into();
-            keyed[count] = K::new(key, place);
+            keyed[count] = K::new(key, index);
             count += usize::from(key <= last.key());
         }
     }
@@ -224,13 +224,13 @@ mod tests {
     fn equal_elements_stay_in_order_and_the_first_are_kept() {
         let row = [f64::INFINITY, 0.0, f64::INFINITY, 7.0, -0.0];
         for kept in 0..=5 {
-            let places = |descending| {
+            let indices = |descending| {
                 Selector::new(Ranking { kept, descending })
                     .select(&row)
                     .to_vec()
             };
-            assert_eq!(places(false), [1, 4, 3, 0, 2][..kept]);
-            assert_eq!(places(true), [0, 2, 3, 1, 4][..kept]);
+            assert_eq!(indices(false), [1, 4, 3, 0, 2][..kept]);
+            assert_eq!(indices(true), [0, 2, 3, 1, 4][..kept]);
         }
     }
 }

@@ -25,7 +25,7 @@ ops! {
         attrs: { axis "ax": Int, keepdims "kd": Bool = false, last "l": Bool = false },
         traits: [Pure, Extended],
         names: { core: "ArgMax", mic1: "argmax" },
-        infer: |op, g| infer_place("argmax", g, g.ty(op.input(g)), op.axis(g), op.keepdims(g)),
+        infer: |op, g| infer_index("argmax", g, g.ty(op.input(g)), op.axis(g), op.keepdims(g)),
         eval: eval_argmax,
     }
 
@@ -41,12 +41,12 @@ ops! {
         attrs: { axis "ax": Int, keepdims "kd": Bool = false, last "l": Bool = false },
         traits: [Pure, Extended],
         names: { core: "ArgMin", mic1: "argmin" },
-        infer: |op, g| infer_place("argmin", g, g.ty(op.input(g)), op.axis(g), op.keepdims(g)),
+        infer: |op, g| infer_index("argmin", g, g.ty(op.input(g)), op.axis(g), op.keepdims(g)),
         eval: eval_argmin,
     }
 }
 
-fn infer_place(
+fn infer_index(
     op: &'static str,
     g: &Graph,
     input: TypeView<'_>,
@@ -123,21 +123,21 @@ impl Search {
             0 => 0,
             _ => input.shape()[axis + 1..].iter().product(),
         };
-        let places = with_num!(input.dtype(), T => self.places(input.elements::<T>(), count, extent, inner), else {
+        let indices = with_num!(input.dtype(), T => self.indices(input.elements::<T>(), count, extent, inner), else {
             unreachable!("verified operands are numeric")
         });
-        Ok(Tensor::of(shape, places))
+        Ok(Tensor::of(shape, indices))
     }
 
     /// Returns the index of the result in each of `count` rows, which have `extent` elements with stride `inner`.
-    fn places<T: Num>(
+    fn indices<T: Num>(
         &self,
         elements: &[T],
         count: usize,
         extent: usize,
         inner: usize,
     ) -> Vec<i64> {
-        let place = |row: usize| {
+        let index = |row: usize| {
             let start = row / inner * extent * inner + row % inner;
             let element = |at: usize| elements[start + at * inner];
             let better = |best: usize, at: usize| match self.beats(element(at), element(best)) {
@@ -146,7 +146,7 @@ impl Search {
             };
             (1..extent).fold(0, better) as i64
         };
-        (0..count).map(place).collect()
+        (0..count).map(index).collect()
     }
 
     /// Returns whether `x` is chosen over `best`, which has a lower index.

@@ -78,21 +78,21 @@ ops! {
 }
 
 fn eval_nonzero(_: NonZero, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    fn places<T: Element>(input: &Tensor) -> Vec<usize> {
+    fn offsets<T: Element>(input: &Tensor) -> Vec<usize> {
         let elements = input.elements::<T>().iter().enumerate();
         let nonzero = elements.filter(|(_, element)| **element != T::ZERO);
         nonzero.map(|(at, _)| at).collect()
     }
     let input = operands[0];
     cx.count(DType::I64, &[input.count()])?;
-    let places = mind_ir::with_dtype!(input.dtype(), T => places::<T>(input));
-    let shape = [input.rank(), places.len()];
+    let offsets = mind_ir::with_dtype!(input.dtype(), T => offsets::<T>(input));
+    let shape = [input.rank(), offsets.len()];
     let mut indices = vec![0i64; cx.count(DType::I64, &shape)?];
     let mut below = 1;
     for axis in (0..input.rank()).rev() {
         let extent = input.shape()[axis];
-        for (column, place) in places.iter().enumerate() {
-            indices[axis * places.len() + column] = (place / below % extent) as i64;
+        for (column, offset) in offsets.iter().enumerate() {
+            indices[axis * offsets.len() + column] = (offset / below % extent) as i64;
         }
         below *= extent;
     }
@@ -141,7 +141,7 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
     cx.count(input.dtype(), input.shape())?;
     cx.count(DType::I64, &[slices.count])?;
     let found = slices.groups(input, op.sorted(g));
-    let groups = found.places.len();
+    let groups = found.members.len();
     let mut shape = input.shape().to_vec();
     if op.flat(g) {
         shape = vec![groups];
@@ -150,7 +150,7 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
         shape[axis] = groups;
     }
     let of_each = |of: fn(&[usize]) -> usize| {
-        let numbers = found.places.iter().map(|group| of(group) as i64);
+        let numbers = found.members.iter().map(|group| of(group) as i64);
         Tensor::of(vec![groups], numbers.collect())
     };
     let values = slices.firsts(input, &found, shape);
@@ -173,7 +173,7 @@ struct Slices {
 /// The slices, grouped by equality.
 struct Groups {
     /// The indices of the slices of each group in ascending order; the groups are in the order of the results.
-    places: Vec<Vec<usize>>,
+    members: Vec<Vec<usize>>,
     /// The group of each slice.
     inverse: Vec<i64>,
 }
@@ -204,23 +204,23 @@ impl Slices {
             order
         };
         let groups = order.chunk_by(|&a, &b| slice(a).eq(slice(b)));
-        let mut places: Vec<Vec<usize>> = groups.map(<[usize]>::to_vec).collect();
+        let mut members: Vec<Vec<usize>> = groups.map(<[usize]>::to_vec).collect();
         if !sorted {
-            places.sort_unstable_by_key(|group| group[0]);
+            members.sort_unstable_by_key(|group| group[0]);
         }
         let mut inverse = vec![0i64; count];
-        for (number, group) in places.iter().enumerate() {
+        for (number, group) in members.iter().enumerate() {
             group.iter().for_each(|&at| inverse[at] = number as i64);
         }
-        Groups { places, inverse }
+        Groups { members, inverse }
     }
 
     /// Returns the first slice of each group as a tensor of `shape`.
     fn firsts(self, input: &Tensor, groups: &Groups, shape: Vec<usize>) -> Tensor {
         with_buffer!(input.buffer(), |elements| {
-            let mut values = Vec::with_capacity(self.outer * groups.places.len() * self.inner);
+            let mut values = Vec::with_capacity(self.outer * groups.members.len() * self.inner);
             for run in 0..self.outer {
-                for group in &groups.places {
+                for group in &groups.members {
                     let start = (run * self.count + group[0]) * self.inner;
                     values.extend_from_slice(&elements[start..start + self.inner]);
                 }

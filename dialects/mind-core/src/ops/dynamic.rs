@@ -163,7 +163,7 @@ fn infer_dynamic_update_slice(op: DynamicUpdateSlice, g: &Graph) -> InferResult 
 /// # Errors
 ///
 /// A slice larger than the tensor, E6001 a start out of bounds.
-fn places(
+fn slice_starts(
     input: &Tensor,
     sizes: &[usize],
     starts: &[&Tensor],
@@ -171,7 +171,7 @@ fn places(
 ) -> Result<Vec<usize>, EvalError> {
     let is_empty = sizes.contains(&0);
     let axes = input.shape().iter().zip(sizes).zip(starts).enumerate();
-    let place = |(axis, ((&extent, &size), start)): (usize, ((&usize, &usize), &&Tensor))| {
+    let start = |(axis, ((&extent, &size), start)): (usize, ((&usize, &usize), &&Tensor))| {
         let Some(last) = extent.checked_sub(size) else {
             let text = format!("a window of {size} is larger than dimension {axis} of {extent}");
             return Err(EvalError::Shape(text));
@@ -185,9 +185,9 @@ fn places(
             Bounds::FromEnd => (start, Bounds::Strict),
             Bounds::Strict | Bounds::Clamp | Bounds::Skip => (start, bounds),
         };
-        Ok(bounds.place(start, axis, last + 1)?.unwrap_or(0))
+        Ok(bounds.position(start, axis, last + 1)?.unwrap_or(0))
     };
-    axes.map(place).collect()
+    axes.map(start).collect()
 }
 
 /// Evaluates a dynamic slice.
@@ -198,9 +198,9 @@ fn eval_dynamic_slice(
 ) -> Result<Tensor, EvalError> {
     let input = operands[0];
     let sizes: Vec<usize> = op.sizes(cx.graph).iter().map(|&n| n as usize).collect();
-    let places = places(input, &sizes, &operands[1..], op.bounds(cx.graph))?;
+    let starts = slice_starts(input, &sizes, &operands[1..], op.bounds(cx.graph))?;
     let strides = strides_of(input);
-    let base = places
+    let base = starts
         .iter()
         .zip(&strides)
         .map(|(at, stride)| at * stride)
@@ -217,12 +217,12 @@ fn eval_dynamic_update_slice(
 ) -> Result<Tensor, EvalError> {
     let (input, update) = (operands[0], operands[1]);
     let sizes = update.shape();
-    let places = places(input, sizes, &operands[2..], op.bounds(cx.graph))?;
+    let starts = slice_starts(input, sizes, &operands[2..], op.bounds(cx.graph))?;
     let strides = strides_of(update);
     indexed::merged(cx, input, update, |index| {
         let mut offset = 0;
-        for (axis, &place) in places.iter().enumerate() {
-            let at = index[axis].checked_sub(place)?;
+        for (axis, &start) in starts.iter().enumerate() {
+            let at = index[axis].checked_sub(start)?;
             if at >= sizes[axis] {
                 return None;
             }

@@ -9,7 +9,7 @@ use mind_ir::verify::InferResult;
 use crate::axes::resolve;
 use crate::eval::bounds::{Bounds, indices};
 use crate::eval::indexed;
-use crate::places::{Tuples, along_axis, along_axis_fits};
+use crate::indexing::{Tuples, along_axis, along_axis_fits};
 
 ops! {
     /// The elements of `data` at an index that is the element of `indices` along `axis`, and the index of the result
@@ -71,7 +71,7 @@ fn eval_gather_elements(
     let mut places = indices(list).into_iter();
     indexed::picked(cx, data, list.shape().to_vec(), |index| {
         let place = places.next().expect("an index for each position");
-        let place = bounds.place(place, axis, extent)?;
+        let place = bounds.position(place, axis, extent)?;
         let offset = |place: usize| {
             let own = |at: usize| if at == axis { place } else { index[at] };
             (0..index.len()).map(|at| own(at) * strides[at]).sum()

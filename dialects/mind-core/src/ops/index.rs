@@ -277,7 +277,7 @@ pub fn gathered(
     );
     let places = indices(list).into_iter();
     let places: Result<Vec<Option<usize>>, EvalError> = places
-        .map(|index| bounds.place(index, axis, extent))
+        .map(|index| bounds.position(index, axis, extent))
         .collect();
     let (places, shape) = (places?, [before, list.shape(), after].concat());
     let count = cx.count(data.dtype(), &shape)?;
@@ -315,6 +315,6 @@ fn picked<T: Element>(
 
 /// Returns `index` as a position on an axis. A negative index is out of bounds.
 fn position(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
-    let place = Bounds::Strict.place(index, axis, extent)?;
+    let place = Bounds::Strict.position(index, axis, extent)?;
     Ok(place.expect("strict bounds skip nothing"))
 }

@@ -12,7 +12,7 @@ use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_float;
 
 use crate::axes;
-use crate::eval::reduce::{Along, max, mean, sum};
+use crate::eval::reduce::{ReducedAxes, max, mean, sum};
 
 ops! {
     /// `e / sum(e)` along `axis`, with `e = exp(input - max(input))`.
@@ -84,7 +84,7 @@ pub fn epsilon(dtype: DType) -> Tensor {
 fn eval_softmax(op: Softmax, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, rank) = (operands[0], operands[0].rank());
     let axis = axes::resolve("softmax", op.axis(cx.graph), rank);
-    let along = Along::kept(axis.expect("a verified axis lies in the rank"), rank);
+    let along = ReducedAxes::single(axis.expect("a verified axis lies in the rank"), rank);
     let largest = max(cx, input, &along)?;
     let shifted = ScalarFn::Sub.eval(cx, &[input, &largest])?;
     let powers = ScalarFn::Exp.eval(cx, &[&shifted])?;
@@ -99,7 +99,7 @@ fn eval_layernorm(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let (input, rank) = (operands[0], operands[0].rank());
-    let along = Along::kept(rank - 1, rank);
+    let along = ReducedAxes::single(rank - 1, rank);
     let epsilon = epsilon(input.dtype());
     let center = mean(cx, input, &along)?;
     let deviation = ScalarFn::Sub.eval(cx, &[input, &center])?;

@@ -167,7 +167,7 @@ fn eval_dequantize(
 }
 
 /// Returns for each element of `input` the index of its scale and zero point in `scale`.
-fn places(
+fn scale_indices(
     op: &str,
     granularity: Granularity,
     operands: &[&Tensor],
@@ -182,9 +182,9 @@ fn places(
     }
     let mut index = vec![0; shape.len()];
     let next = |_| {
-        let place = granularity.place(&index, shape, scale);
+        let scale_index = granularity.scale_index(&index, shape, scale);
         advance(&mut index, shape);
-        place
+        scale_index
     };
     Ok((0..operands[0].count()).map(next).collect())
 }
@@ -203,27 +203,27 @@ pub fn quantized(
 ) -> Result<Tensor, EvalError> {
     let (input, scale) = (operands[0], operands[1]);
     cx.count(dtype, input.shape())?;
-    let places = places("quantize", granularity, operands)?;
-    let quotients = quotients(input, scale, &places);
+    let scale_indices = scale_indices("quantize", granularity, operands)?;
+    let quotients = quotients(input, scale, &scale_indices);
     let zeros = operands.get(2).map(|zero_point| integers(zero_point));
     let (least, most) = checked::range(dtype);
-    let mut elements = Vec::with_capacity(places.len());
-    for (at, place) in places.into_iter().enumerate() {
+    let mut elements = Vec::with_capacity(scale_indices.len());
+    for (at, scale_index) in scale_indices.into_iter().enumerate() {
         // The cast saturates to the range of `i64` and converts NaN to 0.
         let rounded = quotients[at].round_ties_even() as i64;
-        let zero = zeros.as_ref().map_or(0, |zeros| zeros[place]);
+        let zero = zeros.as_ref().map_or(0, |zeros| zeros[scale_index]);
         elements.push((i128::from(rounded) + zero).clamp(least, most));
     }
     Ok(checked::tensor_of(dtype, input.shape().to_vec(), &elements))
 }
 
 /// Returns the elements of `input`, rounded to the dtype of `scale` and divided in that dtype by the scales at
-/// `places`.
-fn quotients(input: &Tensor, scale: &Tensor, places: &[usize]) -> Vec<f64> {
+/// `scale_indices`.
+fn quotients(input: &Tensor, scale: &Tensor, scale_indices: &[usize]) -> Vec<f64> {
     let mut numbers = floats(input);
     with_float!(scale.dtype(), S => {
         let scales = scale.elements::<S>();
-        for (x, &at) in numbers.iter_mut().zip(places) {
+        for (x, &at) in numbers.iter_mut().zip(scale_indices) {
             let quotient = S::cast_f64(*x).div(scales[at]);
             *x = quotient.map_or(f64::NAN, |quotient| quotient.to_f64());
         }
@@ -250,18 +250,18 @@ pub fn dequantized(
 ) -> Result<Tensor, EvalError> {
     let (input, scale) = (operands[0], operands[1]);
     cx.count(scale.dtype(), input.shape())?;
-    let places = places("dequantize", granularity, operands)?;
+    let scale_indices = scale_indices("dequantize", granularity, operands)?;
     let zeros = operands.get(2).map(|zero_point| integers(zero_point));
     let mut numbers = integers(input);
     if let Some(zeros) = zeros {
         numbers
             .iter_mut()
-            .zip(&places)
+            .zip(&scale_indices)
             .for_each(|(x, &at)| *x -= zeros[at]);
     }
     Ok(with_float!(scale.dtype(), S => {
         let scales = scale.elements::<S>();
-        let elements = numbers.iter().zip(&places);
+        let elements = numbers.iter().zip(&scale_indices);
         let elements = elements.map(|(&x, &at)| S::from_i128(x).mul(scales[at]));
         Tensor::of(input.shape().to_vec(), elements.collect::<Vec<S>>())
     }, else { unreachable!("a verified scale is a float") }))

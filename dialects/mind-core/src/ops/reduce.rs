@@ -10,7 +10,7 @@ use mind_ir::verify::InferResult;
 use mind_ir::{OpId, ValueId};
 
 use crate::axes;
-use crate::eval::reduce::{Along, max, mean, min, prod, sum};
+use crate::eval::reduce::{ReducedAxes, max, mean, min, prod, sum};
 
 ops! {
     /// Sum of the elements along `axes`.
@@ -119,30 +119,30 @@ fn infer_reduction(
 
 /// Evaluates a sum; 0 over no elements.
 fn eval_sum(op: Sum, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    let along = ReducedAxes::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     sum(cx, operands[0], &along)
 }
 
 /// Evaluates a mean; over no elements NaN, and E6005 for integers.
 fn eval_mean(op: Mean, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    let along = ReducedAxes::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     mean(cx, operands[0], &along)
 }
 
 /// Evaluates a maximum; over no elements -inf or the smallest integer.
 fn eval_max(op: Max, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    let along = ReducedAxes::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     max(cx, operands[0], &along)
 }
 
 /// Evaluates a minimum; over no elements +inf or the largest integer.
 fn eval_min(op: Min, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    let along = ReducedAxes::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     min(cx, operands[0], &along)
 }
 
 /// Evaluates a product; 1 over no elements.
 fn eval_prod(op: Prod, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    let along = ReducedAxes::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     prod(cx, operands[0], &along)
 }

@@ -131,7 +131,10 @@ fn eval_reshape(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    let (input, shape) = (operands[0], asked(cx, op.shape(cx.graph), operands[1])?);
+    let (input, shape) = (
+        operands[0],
+        requested_shape(cx, op.shape(cx.graph), operands[1])?,
+    );
     if op.refuse_ones(cx.graph)
         && let Some(axis) = shape.iter().position(|&extent| extent == 1)
     {
@@ -157,17 +160,21 @@ fn eval_broadcast_to(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    let extents = asked(cx, op.shape(cx.graph), operands[1])?;
+    let extents = requested_shape(cx, op.shape(cx.graph), operands[1])?;
     broadcast(cx, operands[0], &extents)
 }
 
 fn eval_iota(op: DynamicIota, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let shape = asked(cx, op.shape(cx.graph), operands[0])?;
+    let shape = requested_shape(cx, op.shape(cx.graph), operands[0])?;
     indices_along(cx, op.dtype(cx.graph), &shape, op.axis(cx.graph))
 }
 
 /// Returns the extents that the operand lists, after checking them against `written`.
-fn asked(cx: &EvalCx<'_>, written: &[Dim], extents: &Tensor) -> Result<Vec<usize>, EvalError> {
+fn requested_shape(
+    cx: &EvalCx<'_>,
+    written: &[Dim],
+    extents: &Tensor,
+) -> Result<Vec<usize>, EvalError> {
     let (given, shape) = (indices(extents), opened(written));
     if given.len() != shape.len() {
         let (found, rank) = (given.len(), shape.len());

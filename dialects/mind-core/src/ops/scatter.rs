@@ -11,7 +11,7 @@ use mind_ir::{OpId, ops};
 use crate::axes::resolve;
 use crate::eval::bounds::{Bounds, indices};
 use crate::extent::agree;
-use crate::places::{Tuples, along_axis, along_axis_fits};
+use crate::indexing::{Tuples, along_axis, along_axis_fits};
 
 mind_ir::words! {
     /// The effect of an update on an element.
@@ -142,7 +142,7 @@ fn infer_scatter_nd(op: ScatterNd, g: &Graph) -> InferResult {
 
 /// The target addresses of a scatter.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places {
+pub struct ScatterTargets {
     /// The dimensions of the list of index tuples: for each its extent, and the stride in `data` of a tuple's own
     /// position along it.
     tuples: Vec<(usize, usize)>,
@@ -153,13 +153,13 @@ pub struct Places {
     bounds: Bounds,
 }
 
-impl Places {
+impl ScatterTargets {
     /// Returns the targets of `op`, a verified scatter to `data` with indices of shape `list`; `None` for other ops.
-    pub fn of(g: &Graph, op: OpId, data: &[usize], list: &[usize]) -> Option<Places> {
+    pub fn of(g: &Graph, op: OpId, data: &[usize], list: &[usize]) -> Option<ScatterTargets> {
         if let Some(op) = g.view::<ScatterElements>(op) {
-            Some(op.places(g, data, list))
+            Some(op.targets(g, data, list))
         } else {
-            Some(g.view::<ScatterNd>(op)?.places(g, data, list))
+            Some(g.view::<ScatterNd>(op)?.targets(g, data, list))
         }
     }
 
@@ -192,8 +192,8 @@ impl Places {
             for column in 0..columns {
                 let (mut start, mut is_skipped) = (row + column * step, false);
                 for &(extent, stride, axis) in &self.axes {
-                    match self.bounds.place(indices(index), axis, extent)? {
-                        Some(place) => start += place * stride,
+                    match self.bounds.position(indices(index), axis, extent)? {
+                        Some(position) => start += position * stride,
                         None => is_skipped = true,
                     }
                     index += 1;
@@ -214,12 +214,12 @@ impl Places {
 }
 
 impl ScatterElements {
-    fn places(self, g: &Graph, data: &[usize], list: &[usize]) -> Places {
+    fn targets(self, g: &Graph, data: &[usize], list: &[usize]) -> ScatterTargets {
         let axis = resolve("scatter_elements", self.axis(g), data.len());
         let axis = axis.expect("a verified axis lies in the rank");
         let strides = row_major(data);
         let own = |at: usize| if at == axis { 0 } else { strides[at] };
-        Places {
+        ScatterTargets {
             tuples: list
                 .iter()
                 .enumerate()
@@ -233,10 +233,10 @@ impl ScatterElements {
 }
 
 impl ScatterNd {
-    fn places(self, g: &Graph, data: &[usize], list: &[usize]) -> Places {
+    fn targets(self, g: &Graph, data: &[usize], list: &[usize]) -> ScatterTargets {
         let (&length, outer) = list.split_last().expect("verified tuples");
         let strides = row_major(data);
-        Places {
+        ScatterTargets {
             tuples: outer.iter().map(|&extent| (extent, 0)).collect(),
             axes: (0..length).map(|at| (data[at], strides[at], at)).collect(),
             width: data[length..].iter().product(),
@@ -254,8 +254,8 @@ fn eval_scatter_elements(
     let axis = resolve("scatter_elements", op.axis(cx.graph), data.rank());
     along_axis_fits(data, list, axis.expect("a verified axis lies in the rank"))?;
     check_count(updates, list.shape())?;
-    let places = op.places(cx.graph, data.shape(), list.shape());
-    joined(cx, [data, list, updates], op.kind(cx.graph), &places)
+    let targets = op.targets(cx.graph, data.shape(), list.shape());
+    joined(cx, [data, list, updates], op.kind(cx.graph), &targets)
 }
 
 fn eval_scatter_nd(
@@ -266,8 +266,8 @@ fn eval_scatter_nd(
     let (data, list, updates) = (operands[0], operands[1], operands[2]);
     let (length, outer) = list.shape().split_last().expect("verified tuples");
     check_count(updates, &[outer, &data.shape()[*length..]].concat())?;
-    let places = op.places(cx.graph, data.shape(), list.shape());
-    joined(cx, [data, list, updates], op.kind(cx.graph), &places)
+    let targets = op.targets(cx.graph, data.shape(), list.shape());
+    joined(cx, [data, list, updates], op.kind(cx.graph), &targets)
 }
 
 /// Checks that the number of updates of a run matches the indices.
@@ -286,7 +286,7 @@ fn joined(
     cx: &EvalCx<'_>,
     [data, list, updates]: [&Tensor; 3],
     kind: Update,
-    places: &Places,
+    targets: &ScatterTargets,
 ) -> Result<Tensor, EvalError> {
     cx.count(data.dtype(), data.shape())?;
     let shape = data.shape().to_vec();
@@ -295,11 +295,11 @@ fn joined(
     with_num!(data.dtype(), T => {
         let mut own = data.elements::<T>().to_vec();
         let new = updates.elements::<T>();
-        places.join(&mut own, index, new, |old, new| combined(cx, kind, old, new))?;
+        targets.join(&mut own, index, new, |old, new| combined(cx, kind, old, new))?;
         Ok(Tensor::of(shape, own))
     }, else {
         let mut own = data.elements::<bool>().to_vec();
-        places.join(&mut own, index, updates.elements::<bool>(), |_, new| Ok(new))?;
+        targets.join(&mut own, index, updates.elements::<bool>(), |_, new| Ok(new))?;
         Ok(Tensor::of(shape, own))
     })
 }

@@ -95,7 +95,7 @@ impl Nest {
     }
 
     /// Returns the extents without the reduced dimension.
-    fn kept(self, g: &Graph) -> Vec<i64> {
+    fn kept_extents(self, g: &Graph) -> Vec<i64> {
         let mut kept = self.dims(g).to_vec();
         if let Some(axis) = self.reduced(g) {
             kept.remove(axis);
@@ -155,7 +155,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
         op.at(g),
     )?;
     check_vectors(op, g)?;
-    let kept = op.kept(g);
+    let kept = op.kept_extents(g);
     for &input in op.inputs(g) {
         let found = extents(g, "nest", input)?;
         let expected = match op.reduced(g) {
@@ -347,6 +347,6 @@ fn eval_along(op: Along, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
     let shape: Vec<usize> = nest.dims(g).iter().map(|&extent| extent as usize).collect();
     let whole = filled(cx, operands[0], &shape)?;
     let reduced = (0..shape.len()).map(|at| at == axis).collect();
-    let along = core_reduce::Along::new(reduced, true);
+    let along = core_reduce::ReducedAxes::new(reduced, true);
     core_reduce::reduce(op.kind(g), cx, &whole, &along)
 }

@@ -1,6 +1,6 @@
 //! Softmax and normalisations.
 
-use mind_core::eval::reduce::{Along, max, mean, sum};
+use mind_core::eval::reduce::{ReducedAxes, max, mean, sum};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::scalar::math::{exp_f32, log_f32};
@@ -9,10 +9,10 @@ use mind_ir::tensor::Tensor;
 use super::kernel::{alike, number, one, operand, optional, rounded, scalar, singles};
 use crate::call::{ArgState, Call};
 
-fn along(axes: &[i64], rank: usize) -> Along {
+fn along(axes: &[i64], rank: usize) -> ReducedAxes {
     let rank = rank as i64;
     let reduced = (0..rank).map(|at| axes.contains(&at) || axes.contains(&(at - rank)));
-    Along::new(reduced.collect(), true)
+    ReducedAxes::new(reduced.collect(), true)
 }
 
 /// Softmax as in core: subtracts the maximum, and divides the exponentials by their sum.

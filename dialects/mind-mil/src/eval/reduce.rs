@@ -1,6 +1,6 @@
 //! Reductions along axes.
 
-use mind_core::eval::reduce::{Along, max, mean, sum};
+use mind_core::eval::reduce::{ReducedAxes, max, mean, sum};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Tensor, advance, broadcast_strides};
@@ -21,7 +21,7 @@ pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         .map(|at| axes.contains(&at) || axes.contains(&(at - rank)))
         .collect();
     let keep = call.flag("keep_dims");
-    let along = Along::new(reduced.clone(), keep);
+    let along = ReducedAxes::new(reduced.clone(), keep);
     let apply = |function, x: &Tensor| scalar(cx, function, &[x]);
     one(match call.name {
         "reduce_sum" => sum(cx, x, &along)?,
@@ -87,10 +87,10 @@ fn log_sum_exp(
     reduced: Vec<bool>,
     keep: bool,
 ) -> Result<Tensor, EvalError> {
-    let largest = max(cx, x, &Along::new(reduced.clone(), true))?;
+    let largest = max(cx, x, &ReducedAxes::new(reduced.clone(), true))?;
     let shifted = scalar(cx, ScalarFn::Sub, &[x, &largest])?;
     let powers = scalar(cx, ScalarFn::Exp, &[&shifted])?;
-    let total = sum(cx, &powers, &Along::new(reduced, keep))?;
+    let total = sum(cx, &powers, &ReducedAxes::new(reduced, keep))?;
     let largest = largest.with_shape(total.shape().to_vec());
     let log = scalar(cx, ScalarFn::Log, &[&total])?;
     scalar(cx, ScalarFn::Add, &[&log, &largest])

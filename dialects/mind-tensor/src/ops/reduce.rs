@@ -1,7 +1,7 @@
 //! Reductions along axes.
 
 pub use mind_core::eval::reduce::Reduction;
-use mind_core::eval::reduce::{Along, reduce};
+use mind_core::eval::reduce::{ReducedAxes, reduce};
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
@@ -48,6 +48,6 @@ fn eval_reduce(op: Reduce, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     let (g, input) = (cx.graph, operands[0]);
     let axes = 0..input.rank() as i64;
     let reduced = axes.map(|axis| op.axes(g).contains(&axis)).collect();
-    let along = Along::new(reduced, op.keepdims(g));
+    let along = ReducedAxes::new(reduced, op.keepdims(g));
     reduce(op.kind(g), cx, input, &along)
 }

@@ -1,6 +1,6 @@
 //! Drawings of the e-graph of a region.
 
-use mind_draw::{DrawBox, Drawing, Edge, Row};
+use mind_draw::{BoxLine, DrawBox, Drawing, Edge};
 use mind_ir::graph::Graph;
 use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::context::Context;
 use crate::egraph::language::Head;
 use crate::egraph::provenance::Origin;
-use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
+use crate::extract::{Choice, ClassIx, Dense, DenseNode, NodeContent};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use mind_ir::scalar::Facts;
@@ -46,13 +46,13 @@ pub(crate) fn drawing(
     for &class in &order {
         let nodes = dense.class(class).nodes.iter().map(|&number| {
             let node = dense.node(number);
-            Row {
+            BoxLine {
                 text: mind_draw::cut(&label(g, loaded, groups, node), ROW),
                 aside: rule(cx, loaded, node).unwrap_or_default(),
                 chosen: is_chosen(class, number),
             }
         });
-        let title = Row::new(title(loaded, dense, class));
+        let title = BoxLine::new(title(loaded, dense, class));
         let rows = std::iter::once(title).chain(nodes).collect();
         let own = drawing.add(DrawBox {
             rows,
@@ -95,20 +95,20 @@ fn title(loaded: &Loaded<'_>, dense: &Dense, class: ClassIx) -> String {
 
 fn label(g: &Graph, loaded: &Loaded<'_>, groups: &[Group], node: &DenseNode) -> String {
     let store = &loaded.egraph.analysis.store;
-    match node.what {
-        What::Group(group) => {
+    match node.content {
+        NodeContent::Group(group) => {
             let group = &groups[group as usize];
             format!("{} of {} ops", group.kind, group.members.len())
         }
-        What::Node {
+        NodeContent::Node {
             head: Head::Leaf,
             payload,
         } => format!("%{}", g.label(loaded.leaves[payload as usize].0)),
-        What::Node {
+        NodeContent::Node {
             head: Head::Const,
             payload,
         } => constant_text(store.constants.get(payload)),
-        What::Node {
+        NodeContent::Node {
             head: Head::Op(op),
             payload,
         } => {

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::egraph::provenance::{ApplicationIx, Origin};
-use crate::extract::{Choice, ClassIx, Dense, NodeIx, What};
+use crate::extract::{Choice, ClassIx, Dense, NodeContent, NodeIx};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::report::{Cause, RuleStep};
@@ -83,9 +83,9 @@ impl<'a, 'r> Lineage<'a, 'r> {
         let first = self.dense.class(class).program.map(|first| first as usize);
         let known = first.filter(|&first| first != at && !self.choice.is_given(self.dense, class));
         let chosen = self.choice.node(class);
-        let what = chosen.map(|node| self.dense.node(node).what);
-        let group = match (known, what) {
-            (None, Some(What::Group(group))) => Some(&self.groups[group as usize]),
+        let content = chosen.map(|node| self.dense.node(node).content);
+        let group = match (known, content) {
+            (None, Some(NodeContent::Group(group))) => Some(&self.groups[group as usize]),
             _ => None,
         };
         match (known, group) {

@@ -7,10 +7,10 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::payload::AttrId;
 use crate::search::egraph::InEgraph;
 use mind_rules::OpIx;
-use mind_rules::expr::{Scope, Shown, attr_text};
+use mind_rules::expr::{ExplainedMatch, Scope, attr_text};
 use mind_rules::matching::matcher::Failed;
 use mind_rules::matching::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern,
+    AttrPattern, DimPattern, Instruction, Rule, ShapePattern, SlotUse, TypePattern,
 };
 use mind_rules::matching::slots::{Reg, Slots};
 
@@ -125,7 +125,7 @@ impl Mismatch<'_, '_> {
             registers: self.registers,
             slots: self.slots,
         };
-        let shown = Shown {
+        let shown = ExplainedMatch {
             scope: &scope,
             symbols: self.subject.egraph.analysis.store.symbols(),
             names: &self.rule.names,
@@ -184,7 +184,7 @@ impl Mismatch<'_, '_> {
         let names = &self.rule.names;
         let dim = |dim: &DimPattern| match *dim {
             DimPattern::Fixed(extent) => extent.to_string(),
-            DimPattern::Part(part) => part_name(&names.dims, part),
+            DimPattern::Named(part) => part_name(&names.dims, part),
         };
         let rest = shape
             .rest
@@ -195,7 +195,7 @@ impl Mismatch<'_, '_> {
     }
 }
 
-fn part_name(names: &[String], part: Part) -> String {
-    let (Part::Bind(slot) | Part::Same(slot)) = part;
+fn part_name(names: &[String], part: SlotUse) -> String {
+    let (SlotUse::Bind(slot) | SlotUse::Same(slot)) = part;
     names.get(usize::from(slot)).cloned().unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::context::Context;
 use crate::egraph::language::{Head, Node};
-use crate::extract::{ClassIx, Dense, NodeIx, What, dense_view};
+use crate::extract::{ClassIx, Dense, NodeContent, NodeIx, dense_view};
 use crate::load::{Loaded, LoadedOp};
 use crate::report::{Change, KeptReason};
 use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
@@ -79,7 +79,7 @@ impl Outcome<'_> {
 
 /// Reports, for each rule that `listener` asks about, why it was not applied to the ops of the region that match the
 /// root of its pattern.
-pub(crate) fn tell_missed(
+pub(crate) fn report_missed(
     g: &Graph,
     cx: &Context<'_>,
     loaded: &mut Loaded<'_>,
@@ -90,13 +90,13 @@ pub(crate) fn tell_missed(
     let given_up = outcome.given_up();
     let unchanged = (best.is_none() && given_up.is_none()).then(|| dense_view(loaded));
     let dense = best.map(|best| &best.dense).or(unchanged.as_ref());
-    let heard: Vec<&Rule> = cx
+    let observed: Vec<&Rule> = cx
         .rules
         .compiled()
         .iter()
-        .filter(|rule| listener.hears_missed(cx.rules.name(rule.name)))
+        .filter(|rule| listener.observes_missed(cx.rules.name(rule.name)))
         .collect();
-    if heard.is_empty() {
+    if observed.is_empty() {
         return;
     }
     let steps = changes.iter().flat_map(|change| &change.rules);
@@ -110,33 +110,34 @@ pub(crate) fn tell_missed(
             continue;
         };
         let span: Span = g.span(own.op);
-        let mut told: Vec<RuleIx> = Vec::new();
+        let mut reported: Vec<RuleIx> = Vec::new();
         let chosen = best.map(|best| Chosen {
             best,
             at,
             rules: rules_at(cx, changes, span),
         });
-        for rule in &heard {
+        for rule in &observed {
             let starts = node.head == Head::Op(rule.pattern.root);
-            if !starts || told.contains(&rule.name) || acted.contains(&(rule.name, span.start)) {
+            if !starts || reported.contains(&rule.name) || acted.contains(&(rule.name, span.start))
+            {
                 continue;
             }
-            told.push(rule.name);
+            reported.push(rule.name);
             if let Some(reason) = &given_up {
                 listener.missed(span, cx.rules.name(rule.name), reason);
                 continue;
             }
-            let forms = heard
+            let forms = observed
                 .iter()
                 .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
             let chosen = chosen.as_ref();
-            let asked = Asked {
+            let inputs = ExplanationInputs {
                 cx,
                 outcome,
                 dense,
                 chosen,
             };
-            let reasons = forms.map(|form| reason(&asked, loaded, &uses, form, (own, &node)));
+            let reasons = forms.map(|form| reason(&inputs, loaded, &uses, form, (own, &node)));
             listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
         }
     }
@@ -153,12 +154,12 @@ struct Reason {
 fn joined(reasons: Vec<Reason>) -> String {
     let any_matched = reasons.iter().any(|reason| reason.matched);
     let mut seen = FxHashSet::default();
-    let told = reasons
+    let listed = reasons
         .into_iter()
         .filter(|reason| reason.matched == any_matched);
-    let texts = told.map(|reason| reason.text);
+    let texts = listed.map(|reason| reason.text);
     let mut texts: Vec<String> = texts.filter(|text| seen.insert(text.clone())).collect();
-    if texts.len() > FORMS_TOLD {
+    if texts.len() > FORMS_LISTED {
         let others = texts.len() - 1;
         texts.truncate(1);
         texts.push(format!("nor do its {others} other forms match"));
@@ -168,7 +169,7 @@ fn joined(reasons: Vec<Reason>) -> String {
 }
 
 /// The most forms of a rule whose reasons are listed one by one.
-const FORMS_TOLD: usize = 3;
+const FORMS_LISTED: usize = 3;
 
 /// Returns the current e-node of an op, with canonical children.
 fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
@@ -177,7 +178,7 @@ fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
 }
 
 /// The inputs of an explanation.
-struct Asked<'a> {
+struct ExplanationInputs<'a> {
     cx: &'a Context<'a>,
     outcome: &'a Outcome<'a>,
     /// The classes of the region; `None` if it was kept because of a contradiction.
@@ -187,7 +188,7 @@ struct Asked<'a> {
 }
 
 fn reason(
-    asked: &Asked<'_>,
+    inputs: &ExplanationInputs<'_>,
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
@@ -210,19 +211,19 @@ fn reason(
     };
     Reason {
         matched: true,
-        text: unused(asked, loaded, uses, rule, &found),
+        text: unused(inputs, loaded, uses, rule, &found),
     }
 }
 
 /// Explains why a match did not lead to a change.
 fn unused(
-    asked: &Asked<'_>,
+    inputs: &ExplanationInputs<'_>,
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
     found: &Match,
 ) -> String {
-    let cx = asked.cx;
+    let cx = inputs.cx;
     if !cx.classes.allows(rule.class) {
         let class = rule.class.names().join(",");
         return format!("its class is `{class}`, which `--fast-math={class}` allows");
@@ -256,18 +257,18 @@ fn unused(
         None => {
             let right = right_side(&mut loaded.egraph, uses, template, found);
             let Some(right) = right.filter(|right| is_applied(loaded, found, right)) else {
-                return asked.outcome.ended(rule);
+                return inputs.outcome.ended(rule);
             };
             let is_late =
-                (asked.dense).is_some_and(|dense| is_too_late(loaded, dense, found, &right));
-            let told = asked
+                (inputs.dense).is_some_and(|dense| is_too_late(loaded, dense, found, &right));
+            let other = inputs
                 .chosen
                 .and_then(|chosen| chosen.against(loaded, right));
             let usual = match is_late {
                 true => "it matches, but its result reads a value that the program computes later",
                 false => "it matches, but its result is not cheaper",
             };
-            told.unwrap_or_else(|| usual.to_owned())
+            other.unwrap_or_else(|| usual.to_owned())
         }
     }
 }
@@ -343,7 +344,7 @@ fn is_node(loaded: &Loaded<'_>, dense: &Dense, number: NodeIx, node: &Node) -> b
         children.sort_unstable();
         others.sort_unstable();
     }
-    own.what == What::Node { head, payload } && children == others
+    own.content == NodeContent::Node { head, payload } && children == others
 }
 
 /// Returns the names of the rules that led to the replacement of the op at `span`.

@@ -10,7 +10,7 @@ use super::rank::Rank;
 use crate::cost::Price;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
-use crate::load::{Loaded, Part};
+use crate::load::{Loaded, MergedPart};
 
 /// The index of a class in a [`Dense`] view.
 pub(crate) type ClassIx = u32;
@@ -20,7 +20,7 @@ pub(crate) type NodeIx = u32;
 
 /// The contents of an e-node of a dense view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum What {
+pub(crate) enum NodeContent {
     /// An e-node of the e-graph.
     Node { head: Head, payload: u32 },
     /// A fused group, by its index.
@@ -31,7 +31,7 @@ pub(crate) enum What {
 #[derive(Clone, Debug)]
 pub(crate) struct DenseNode {
     pub(crate) class: ClassIx,
-    pub(crate) what: What,
+    pub(crate) content: NodeContent,
     pub(crate) children: SmallVec<[ClassIx; 3]>,
     pub(crate) price: Price,
     /// The id under which it was added first; `None` for a group.
@@ -119,7 +119,12 @@ impl Dense {
         dense.together = loaded
             .merges
             .iter()
-            .map(|parts| parts.iter().filter_map(|part| dense.part(part)).collect())
+            .map(|parts| {
+                parts
+                    .iter()
+                    .filter_map(|part| dense.merged_part(part))
+                    .collect()
+            })
             .collect();
         let mut is_root = vec![false; dense.classes.len()];
         for value in &loaded.roots {
@@ -145,13 +150,13 @@ impl Dense {
             &children,
             self.classes[class as usize].ty,
         );
-        let what = What::Node {
+        let content = NodeContent::Node {
             head: node.head,
             payload: node.payload,
         };
         self.push(DenseNode {
             class,
-            what,
+            content,
             children,
             price,
             id: Some(Id::from(at)),
@@ -159,7 +164,7 @@ impl Dense {
     }
 
     /// Returns the e-node of a merged part: that of its class which reads the children of the part.
-    fn part(&self, part: &Part) -> Option<NodeIx> {
+    fn merged_part(&self, part: &MergedPart) -> Option<NodeIx> {
         let class = self.class_of(part.class);
         let children = || part.children.iter().map(|&child| self.class_of(child));
         let reads = |&&node: &&NodeIx| self.node(node).children.iter().copied().eq(children());
@@ -216,8 +221,8 @@ impl Dense {
     pub(crate) fn selectable(&self, loaded: &Loaded<'_>, node: NodeIx) -> bool {
         let node = self.node(node);
         let rank = self.class(node.class).rank;
-        match node.what {
-            What::Node {
+        match node.content {
+            NodeContent::Node {
                 head: Head::Leaf,
                 payload,
             } => Rank::at(loaded.leaves[payload as usize].1) <= rank,

@@ -3,7 +3,7 @@
 //! Replacing the e-node of a class adds the cost of everything that only the new e-node references, and saves the cost
 //! of everything that only the old one referenced. Both follow from reference counts, so shared work counts once.
 
-use super::dense::{ClassIx, Dense, DenseClass, NodeIx, What};
+use super::dense::{ClassIx, Dense, DenseClass, NodeContent, NodeIx};
 use crate::egraph::language::Head;
 use crate::load::Loaded;
 
@@ -36,10 +36,10 @@ impl Choice {
 
     /// Returns whether the e-node chosen for `class` is a constant or a leaf.
     pub(crate) fn is_given(&self, dense: &Dense, class: ClassIx) -> bool {
-        let node = self.node(class).map(|node| dense.node(node).what);
+        let node = self.node(class).map(|node| dense.node(node).content);
         matches!(
             node,
-            Some(What::Node {
+            Some(NodeContent::Node {
                 head: Head::Leaf | Head::Const,
                 ..
             })
@@ -105,8 +105,8 @@ impl Choice {
             let own = row.program.and_then(|op| dense.program[op as usize]);
             let given = |&&node: &&NodeIx| {
                 let leaf = matches!(
-                    dense.node(node).what,
-                    What::Node {
+                    dense.node(node).content,
+                    NodeContent::Node {
                         head: Head::Leaf | Head::Const,
                         ..
                     }

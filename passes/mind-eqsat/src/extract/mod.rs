@@ -5,7 +5,7 @@ mod mffc;
 mod rank;
 mod stamps;
 
-pub(crate) use dense::{ClassIx, Dense, DenseNode, NodeIx, What};
+pub(crate) use dense::{ClassIx, Dense, DenseNode, NodeContent, NodeIx};
 pub(crate) use mffc::Choice;
 pub(crate) use rank::Rank;
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::dense::{ClassIx, Dense, NodeIx, What};
+use super::dense::{ClassIx, Dense, NodeContent, NodeIx};
 use super::rank::Rank;
 use crate::egraph::language::Head;
 use crate::load::Loaded;
@@ -13,12 +13,12 @@ use crate::load::Loaded;
 pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
     for at in 0..dense.nodes.len() {
         let node = &dense.nodes[at];
-        let position = match node.what {
-            What::Node {
+        let position = match node.content {
+            NodeContent::Node {
                 head: Head::Leaf,
                 payload,
             } => loaded.leaves[payload as usize].1,
-            What::Node {
+            NodeContent::Node {
                 head: Head::Const, ..
             } => 0,
             _ => continue,

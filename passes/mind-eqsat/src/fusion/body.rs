@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::cost::{Price, Work};
 use crate::egraph::language::Head;
 use crate::egraph::store::Store;
-use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
+use crate::extract::{ClassIx, Dense, DenseNode, NodeContent, NodeIx};
 use mind_rules::RuleIx;
 
 /// A group of e-nodes that run as one kernel, in topological order; the last one is the result.
@@ -82,10 +82,10 @@ impl Group {
     ) -> Option<DenseNode> {
         let last = dense.node(self.members.last()?.node);
         let price = self.price(dense, store, &operands);
-        let what = What::Group(number);
+        let content = NodeContent::Group(number);
         Some(DenseNode {
             class: last.class,
-            what,
+            content,
             children: operands,
             price,
             id: None,
@@ -98,9 +98,9 @@ impl Group {
         let mut work = Work::default();
         for member in &self.members {
             let node = dense.node(member.node);
-            let What::Node {
+            let NodeContent::Node {
                 head: Head::Op(op), ..
-            } = node.what
+            } = node.content
             else {
                 continue;
             };

@@ -62,7 +62,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     for &op in body.ops {
         for &value in g.operands(op) {
-            let list = if comes_along(g, value) {
+            let list = if is_copied_along(g, value) {
                 &mut constants
             } else {
                 &mut operands
@@ -127,7 +127,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
 }
 
 /// Returns whether `value` is a splat or scalar constant, of which each group that reads it has its own copy.
-pub(crate) fn comes_along(g: &Graph, value: ValueId) -> bool {
+pub(crate) fn is_copied_along(g: &Graph, value: ValueId) -> bool {
     let scalar = |attr: &Attr<'_>| match attr {
         Attr::Literal(literal) => literal.is_splat() || literal.count == Some(1),
         _ => true,

@@ -2,14 +2,14 @@
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
-use mind_ir::kernel::{self, Form};
+use mind_ir::kernel::{self, KernelForm};
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::build::comes_along;
+use super::build::is_copied_along;
 use super::flat::Flattener;
 use crate::context::Context;
 use crate::cost::{CostClass, CostTable, Price, Work, op_work};
@@ -25,14 +25,14 @@ pub(crate) struct Cluster<'g> {
     /// The number of ops, with the bodies of fused members counted op by op.
     pub(crate) ops: usize,
     /// The kernel form; `None` for a single op that has no form by itself.
-    pub(crate) form: Option<Form>,
+    pub(crate) form: Option<KernelForm>,
     /// Whether it has the same value in every run, because it reads only weights and constants.
     pub(crate) is_settled: bool,
     /// The name from a fusion rule or a normalisation.
     pub(crate) name: Option<&'g str>,
     /// The size in bytes of the widest number that any op computes with.
     pub(crate) width: usize,
-    /// The shape of the last op's result. All elementwise ops have this shape, except in [`Form::Rows`].
+    /// The shape of the last op's result. All elementwise ops have this shape, except in [`KernelForm::Rows`].
     pub(crate) space: &'g [Dim],
     pub(crate) work: Work,
     pub(crate) price: Price,
@@ -45,10 +45,10 @@ impl Cluster<'_> {
     /// Returns the kind of the group: its name, or else that of its form.
     pub(crate) fn kind(&self) -> &str {
         let plain = match self.form {
-            Some(Form::Rows) => "reduction",
-            Some(Form::Contraction) => "contraction",
-            Some(Form::Attention) => "attention",
-            Some(Form::Elementwise) | None => "elementwise",
+            Some(KernelForm::Rows) => "reduction",
+            Some(KernelForm::Contraction) => "contraction",
+            Some(KernelForm::Attention) => "attention",
+            Some(KernelForm::Elementwise) | None => "elementwise",
         };
         self.name.unwrap_or(plain)
     }
@@ -163,7 +163,7 @@ impl<'a> Field<'a> {
             for &value in self.g.operands(self.op(member)) {
                 let inner = self.program.definition(self.g, value);
                 let inner = inner.is_some_and(|at| members.binary_search(&(at as u32)).is_ok());
-                if !inner && !comes_along(self.g, value) && seen.insert(value) {
+                if !inner && !is_copied_along(self.g, value) && seen.insert(value) {
                     operands.push(value);
                 }
             }

@@ -8,7 +8,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use super::build::comes_along;
+use super::build::is_copied_along;
 use crate::cost::{CostClass, CostTable, Inner};
 
 /// The most dimensions of a value in a group.
@@ -69,7 +69,7 @@ impl<'a> Flattener<'a> {
         let block = g.block(region);
         for (argument, &operand) in g.arguments(block).into_iter().zip(g.operands(op)) {
             let step = match self.steps[operand.index()] {
-                OUTSIDE if comes_along(g, operand) => CONSTANT,
+                OUTSIDE if is_copied_along(g, operand) => CONSTANT,
                 step => step,
             };
             self.define(argument, step);
@@ -116,7 +116,7 @@ impl<'a> Flattener<'a> {
         let reads = g.operands(op).iter().map(|&operand| {
             let from = match self.steps[operand.index()] {
                 CONSTANT => Source::Constant,
-                OUTSIDE if comes_along(g, operand) => Source::Constant,
+                OUTSIDE if is_copied_along(g, operand) => Source::Constant,
                 OUTSIDE => Source::Operand,
                 step => Source::Step(step as usize),
             };

@@ -9,12 +9,12 @@ use std::collections::BinaryHeap;
 use mind_core::region::settled;
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
-use mind_ir::kernel::{self, Form};
+use mind_ir::kernel::{self, KernelForm};
 use mind_ir::listener::{CostChange, Listener, Rewrite, Step};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-use super::build::{Body, build, comes_along};
+use super::build::{Body, build, is_copied_along};
 use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
 use super::pair::{known_form, name};
@@ -84,7 +84,8 @@ pub(crate) fn group(
 /// Two ops, by position, whose groups may merge because one reads the other, or both read the same value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
-    /// The least number of bytes that the merge saves. Ties go to earlier ops.
+    /// The number of bytes that the merge saves, as of when the edge was queued. It only grows, because groups do. Ties
+    /// go to earlier ops.
     saved: u64,
     later: Reverse<u32>,
     earlier: Reverse<u32>,
@@ -143,11 +144,8 @@ impl<'a> Grouping<'a> {
             if a == b {
                 continue;
             }
-            let saved = self.saved(earlier, later);
-            if saved < edge.saved {
-                queue.push(Edge { saved, ..edge });
-                continue;
-            }
+            // The position in the queue is not updated, because merges only add to the savings of other edges.
+            debug_assert!(self.saved(earlier, later) >= edge.saved);
             let parts = self.parts(a, b);
             let content = (self.content(a), self.content(b));
             if parts.len() == 2 && self.settled.contains(&content) {
@@ -230,7 +228,7 @@ impl<'a> Grouping<'a> {
         for value in self.field.g.results(self.field.op(at)) {
             let positions = self.field.readers_of(value);
             let mut neighbours: SmallVec<[u32; 4]> = positions.filter(grouped).collect();
-            neighbours.sort_unstable_by_key(|&reader| (self.stands(reader), reader));
+            neighbours.sort_unstable_by_key(|&reader| (self.position_of(reader), reader));
             neighbours.dedup_by_key(|reader| self.leader(*reader));
             neighbours.windows(2).for_each(|pair| {
                 push(pair[0].min(pair[1]), pair[0].max(pair[1]));
@@ -239,7 +237,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the current position of the op at `at`: that of its group.
-    fn stands(&self, at: u32) -> u32 {
+    fn position_of(&self, at: u32) -> u32 {
         let cluster = self.cluster(self.leader(at));
         cluster.map_or(at, |cluster| cluster.position)
     }
@@ -275,7 +273,7 @@ impl<'a> Grouping<'a> {
     fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
         let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
         let pair = smallvec![a, b];
-        if (form(a), form(b)) != (Some(Form::Rows), Some(Form::Contraction)) {
+        if (form(a), form(b)) != (Some(KernelForm::Rows), Some(KernelForm::Contraction)) {
             return pair;
         }
         let softmax = |cluster: &&Cluster<'a>| cluster.name == Some("softmax");
@@ -288,7 +286,7 @@ impl<'a> Grouping<'a> {
             .filter_map(|&value| self.field.program.definition(self.field.g, value));
         let mut products = definitions
             .map(|at| self.leaders[at])
-            .filter(|&leader| leader != b && form(leader) == Some(Form::Contraction));
+            .filter(|&leader| leader != b && form(leader) == Some(KernelForm::Contraction));
         match products.next() {
             Some(scores) => smallvec![scores, a, b],
             None => pair,
@@ -308,7 +306,7 @@ impl<'a> Grouping<'a> {
         }
         let is_settled = clusters.iter().all(|cluster| cluster.is_settled);
         let reduces_weights =
-            |cluster: &&Cluster<'a>| cluster.is_settled && cluster.form == Some(Form::Rows);
+            |cluster: &&Cluster<'a>| cluster.is_settled && cluster.form == Some(KernelForm::Rows);
         if !is_settled && clusters.iter().any(reduces_weights) {
             return Err(MissedReason::Settled);
         }
@@ -332,7 +330,9 @@ impl<'a> Grouping<'a> {
         if operands > limits.group_operands {
             return Err(MissedReason::Operands(limits.group_operands));
         }
-        let position = self.place(parts, &clusters).ok_or(MissedReason::Cycle)?;
+        let position = self
+            .group_position(parts, &clusters)
+            .ok_or(MissedReason::Cycle)?;
         let work = clusters
             .iter()
             .map(|cluster| cluster.work)
@@ -366,25 +366,25 @@ impl<'a> Grouping<'a> {
 
     /// Returns the position of the group of all parts: that of the last part if nothing outside reads the others before
     /// it, else that of the first part if they read nothing from outside after it. `None` if neither is possible.
-    fn place(&self, parts: &[u32], clusters: &[&Cluster<'a>]) -> Option<u32> {
+    fn group_position(&self, parts: &[u32], clusters: &[&Cluster<'a>]) -> Option<u32> {
         let inside = |at: u32| parts.contains(&self.leader(at));
         let members = || clusters.iter().flat_map(|cluster| &cluster.members);
         let last = clusters.iter().map(|cluster| cluster.position).max()?;
         let mut readers = members()
             .filter_map(|&member| self.readers[member as usize].as_ref())
             .flatten();
-        if readers.all(|&user| inside(user) || self.stands(user) > last) {
+        if readers.all(|&user| inside(user) || self.position_of(user) > last) {
             return Some(last);
         }
         let first = clusters.iter().map(|cluster| cluster.position).min()?;
         let field = &self.field;
         let mut reads = members()
             .flat_map(|&member| field.g.operands(field.op(member)))
-            .filter(|&&value| !comes_along(field.g, value))
+            .filter(|&&value| !is_copied_along(field.g, value))
             .filter_map(|&value| field.program.definition(field.g, value))
             .map(|at| at as u32);
         reads
-            .all(|at| inside(at) || self.stands(at) < first)
+            .all(|at| inside(at) || self.position_of(at) < first)
             .then_some(first)
     }
 

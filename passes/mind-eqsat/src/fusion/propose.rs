@@ -15,7 +15,7 @@ use super::flat::{axes, step_kind};
 use crate::context::Context;
 use crate::cost::{CostClass, Inner};
 use crate::egraph::language::{Head, Node};
-use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
+use crate::extract::{ClassIx, Dense, NodeContent, NodeIx, Rank};
 use crate::load::Loaded;
 use crate::report::RuleStats;
 use crate::search::{Hit, InEgraph, Match, Query, RuleIndex};
@@ -145,14 +145,14 @@ fn members(loaded: &Loaded<'_>, dense: &Dense, found: &Match) -> Option<Vec<Node
 }
 
 fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
-    let what = What::Node {
+    let content = NodeContent::Node {
         head: node.head,
         payload: node.payload,
     };
     let same = |&number: &NodeIx| {
         let own = dense.node(number);
         let children = node.children.iter().map(|&child| dense.class_of(child));
-        own.what == what && own.children.iter().copied().eq(children)
+        own.content == content && own.children.iter().copied().eq(children)
     };
     dense.class(class).nodes.iter().copied().find(same)
 }
@@ -160,8 +160,8 @@ fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
 /// Returns each contraction, for matrix products with the transposes of their operands.
 fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
     let store = &loaded.egraph.analysis.store;
-    let class_of = |node: NodeIx| match dense.node(node).what {
-        What::Node {
+    let class_of = |node: NodeIx| match dense.node(node).content {
+        NodeContent::Node {
             head: Head::Op(op), ..
         } => Some(store.costs.class(op)),
         _ => None,
@@ -240,9 +240,9 @@ impl Proposals<'_, '_> {
     /// on the group.
     fn follows(&self, start: ClassIx, members: &[NodeIx], node: NodeIx) -> bool {
         let row = self.dense.node(node);
-        let What::Node {
+        let NodeContent::Node {
             head: Head::Op(op), ..
-        } = row.what
+        } = row.content
         else {
             return false;
         };
@@ -349,10 +349,10 @@ impl Proposals<'_, '_> {
     fn step(&self, nodes: &[NodeIx], at: usize) -> Option<Step<'_>> {
         let (dense, store) = (&self.dense, &self.loaded.egraph.analysis.store);
         let node = dense.node(nodes[at]);
-        let What::Node {
+        let NodeContent::Node {
             head: Head::Op(op),
             payload,
-        } = node.what
+        } = node.content
         else {
             return None;
         };

@@ -13,7 +13,7 @@ use mind_rules::{FUSION, RuleSet};
 use mind_transforms::{canonical, classes, rules_for_module};
 
 use crate::cost::{CHANNELS_FIRST, CostModel, HOST_CPU};
-use crate::{Context, Kept, KeptReason, Limits, Report, fold_with, fuse_with};
+use crate::{Context, KeptReason, KeptRegion, Limits, Report, fold_with, fuse_with};
 
 pub(crate) const FOLD: PassInfo = PassInfo {
     name: "fold",
@@ -119,7 +119,7 @@ impl Pass for Eqsat {
             "shipped rules contradict each other: {:?}",
             report.remarks
         );
-        if cx.watch.hears_missed(FUSION) {
+        if cx.watch.observes_missed(FUSION) {
             for missed in &report.missed {
                 let reason = format!("not fused with its consumer: {}", missed.reason);
                 cx.watch.missed(missed.producer, FUSION, &reason);
@@ -141,7 +141,7 @@ fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
     statistics.add("bytes-before", report.bytes_before);
     statistics.add("bytes-after", report.bytes_after);
     statistics.add("regions", report.regions as u64);
-    let is_kept = |kept: &&Kept| !matches!(kept.reason, KeptReason::Rounds(_));
+    let is_kept = |kept: &&KeptRegion| !matches!(kept.reason, KeptReason::Rounds(_));
     let kept = report.kept.iter().filter(is_kept).count();
     statistics.add("regions-kept", kept as u64);
     statistics.add("values-replaced", report.changes.len() as u64);

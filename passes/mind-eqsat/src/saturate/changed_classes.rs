@@ -16,7 +16,7 @@ impl ChangedClasses {
     /// Returns the classes that changed since the last call, and the classes that read them through up to `depth`
     /// e-nodes, in ascending order. Each has the distance to the nearest changed class, because only a pattern at least
     /// that deep may have a new match there. The first call returns every class.
-    pub(crate) fn since_last_look(
+    pub(crate) fn since_last_call(
         &mut self,
         egraph: &Eg<'_>,
         view: &View<'_>,

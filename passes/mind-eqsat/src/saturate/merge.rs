@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::egraph::analysis::Eg;
 use crate::egraph::payload::AttrId;
-use crate::load::{Loaded, Part};
+use crate::load::{Loaded, MergedPart};
 use crate::report::RuleStats;
 use crate::saturate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::search::Match;
@@ -197,7 +197,7 @@ fn apply(
         if let (Some(TemplateTerm::Op { operands, .. }), false) =
             (template.terms.last(), ids.is_empty())
         {
-            parts.push(Part {
+            parts.push(MergedPart {
                 class: found.registers[0],
                 children: operands
                     .iter()

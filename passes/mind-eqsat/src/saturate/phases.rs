@@ -132,7 +132,7 @@ impl<'s> Search<'s> {
         let view = self.index.view(&loaded.egraph);
         let new = self
             .changed
-            .since_last_look(&loaded.egraph, &view, self.index.depth);
+            .since_last_call(&loaded.egraph, &view, self.index.depth);
         if new.is_empty() && !everywhere {
             return None;
         }

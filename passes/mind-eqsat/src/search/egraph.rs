@@ -62,7 +62,7 @@ pub(crate) fn search_if<'a, 'r>(
     accepts: impl Fn(&Scope<'_, InEgraph<'a, 'r>>) -> bool,
 ) -> Vec<Match> {
     let mut all: Vec<Match> = Vec::new();
-    let mut accept = |found: matcher::Found<'_, InEgraph<'a, 'r>>| {
+    let mut accept = |found: matcher::Match<'_, InEgraph<'a, 'r>>| {
         let scope = Scope {
             subject: &subject,
             registers: found.registers,

@@ -25,7 +25,7 @@ pub(crate) fn attempt<'a>(
     // The condition is evaluated after all instructions.
     let mut deepest: (usize, String) = (0, "no match".to_owned());
     let mut refused: Option<String> = None;
-    let mut accept = |found: matcher::Found<'_, InEgraph<'a, '_>>| {
+    let mut accept = |found: matcher::Match<'_, InEgraph<'a, '_>>| {
         let scope = Scope {
             subject: &subject,
             registers: found.registers,

@@ -135,8 +135,8 @@ fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
     }
     match &rule.condition {
         None => {}
-        Some(Condition::All(parts)) => parts.iter().for_each(|part| ask(part, &mut needs)),
-        Some(condition) => ask(condition, &mut needs),
+        Some(Condition::All(parts)) => parts.iter().for_each(|part| add_needs(part, &mut needs)),
+        Some(condition) => add_needs(condition, &mut needs),
     }
     for each in instructions {
         let (reg, read): (Reg, SmallVec<[Reg; 4]>) = match each {
@@ -160,7 +160,7 @@ fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
 }
 
 /// Adds the requirements of a part of the condition on single values.
-fn ask(condition: &Condition, needs: &mut [Need]) {
+fn add_needs(condition: &Condition, needs: &mut [Need]) {
     let Condition::Predicate(predicate, arguments) = condition else {
         return;
     };

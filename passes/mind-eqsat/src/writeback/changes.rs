@@ -24,7 +24,7 @@ use mind_rules::{FOLDING, FUSION};
 
 /// A region and the form chosen for it.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a, 'r> {
+pub(crate) struct ChosenForm<'a, 'r> {
     pub(crate) program: &'a Program,
     /// The position of the region's first op in the program.
     pub(crate) start: usize,
@@ -59,11 +59,11 @@ pub(crate) struct PlannedChange {
 pub(crate) fn plan(
     g: &Graph,
     cx: &Context<'_>,
-    found: &Found<'_, '_>,
+    found: &ChosenForm<'_, '_>,
     cost: u64,
     listener: &mut dyn Listener,
 ) -> Plan {
-    let Found {
+    let ChosenForm {
         loaded,
         dense,
         choice,
@@ -171,8 +171,8 @@ pub(crate) fn resolve<'a>(rules: &'a RuleSet, step: RuleStep, class: &'a str) ->
 
 /// Marks `class` and the classes that must be emitted for it. Returns the newly marked ones, without constants and
 /// leaves.
-fn emit(found: &Found<'_, '_>, class: ClassIx, emitted: &mut [bool]) -> Vec<ClassIx> {
-    let Found {
+fn emit(found: &ChosenForm<'_, '_>, class: ClassIx, emitted: &mut [bool]) -> Vec<ClassIx> {
+    let ChosenForm {
         loaded,
         dense,
         choice,

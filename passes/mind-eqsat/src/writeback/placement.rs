@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::egraph::language::Head;
-use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
+use crate::extract::{Choice, ClassIx, Dense, DenseNode, NodeContent};
 use crate::load::Loaded;
 
 /// The most bytes, when expanded, of a splat constant that is copied into a group.
@@ -59,10 +59,10 @@ pub(crate) fn inlined(
         let Some(node) = choice.node(class) else {
             return false;
         };
-        let What::Node {
+        let NodeContent::Node {
             head: Head::Const,
             payload,
-        } = dense.node(node).what
+        } = dense.node(node).content
         else {
             return false;
         };
@@ -73,7 +73,7 @@ pub(crate) fn inlined(
             .map_or(u64::MAX, |count| count as u64 * ty.dtype.size() as u64);
         constant.splat && bytes <= INLINE_LIMIT
     };
-    let group = matches!(node.what, What::Group(_));
+    let group = matches!(node.content, NodeContent::Group(_));
     let mut inlined: SmallVec<[bool; 4]> = node
         .children
         .iter()

@@ -12,11 +12,11 @@ use smallvec::SmallVec;
 use crate::context::Context;
 use crate::egraph::language::Head;
 use crate::egraph::store::Store;
-use crate::extract::{ClassIx, DenseNode, What};
+use crate::extract::{ClassIx, DenseNode, NodeContent};
 use crate::fusion::body::Source;
 use crate::fusion::build::insert;
 use crate::report::{Change, Replacement, Report};
-use crate::writeback::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
+use crate::writeback::changes::{ChosenForm, Plan, PlannedChange, class_text, plan, resolve};
 use crate::writeback::placement::{NOWHERE, anchors, inlined};
 use mind_rewrite::end_body;
 use mind_rules::OpIx;
@@ -26,12 +26,12 @@ use mind_rules::OpIx;
 pub(crate) fn rewrite(
     g: &mut Graph,
     cx: &Context<'_>,
-    found: &Found<'_, '_>,
+    found: &ChosenForm<'_, '_>,
     cost: u64,
     report: &mut Report,
     listener: &mut dyn Listener,
 ) -> bool {
-    let Found {
+    let ChosenForm {
         loaded,
         dense,
         choice,
@@ -67,7 +67,7 @@ pub(crate) fn rewrite(
 struct Rewriter<'a, 'r> {
     g: &'a mut Graph,
     cx: &'a Context<'a>,
-    found: &'a Found<'a, 'r>,
+    found: &'a ChosenForm<'a, 'r>,
     plan: &'a Plan,
     values: Vec<Option<ValueId>>,
     /// Inputs of the module before this position of the program were hoisted already.
@@ -100,8 +100,8 @@ impl<'r> Rewriter<'_, 'r> {
         let number = self.found.choice.node(class)?;
         let node = self.found.dense.node(number);
         let before = self.op_at(anchor);
-        match node.what {
-            What::Node {
+        match node.content {
+            NodeContent::Node {
                 head: Head::Leaf,
                 payload,
             } => {
@@ -109,11 +109,11 @@ impl<'r> Rewriter<'_, 'r> {
                 self.hoist(value, anchor);
                 Some(value)
             }
-            What::Node {
+            NodeContent::Node {
                 head: Head::Const,
                 payload,
             } => Some(self.constant(payload, before)),
-            What::Node {
+            NodeContent::Node {
                 head: Head::Op(op),
                 payload,
             } => {
@@ -123,7 +123,7 @@ impl<'r> Rewriter<'_, 'r> {
                 self.rename(class, value);
                 Some(value)
             }
-            What::Group(group) => {
+            NodeContent::Group(group) => {
                 let value = self.fused(group, node, before)?;
                 self.rename(class, value);
                 Some(value)
@@ -237,9 +237,9 @@ impl<'r> Rewriter<'_, 'r> {
                     .found
                     .choice
                     .node(class)
-                    .map(|node| self.found.dense.node(node).what)
+                    .map(|node| self.found.dense.node(node).content)
                 {
-                    Some(What::Node { payload, .. }) => self.new_constant(payload, at, span),
+                    Some(NodeContent::Node { payload, .. }) => self.new_constant(payload, at, span),
                     _ => unreachable!("only constants are inlined"),
                 },
             })
@@ -247,10 +247,10 @@ impl<'r> Rewriter<'_, 'r> {
         let mut results: Vec<ValueId> = Vec::with_capacity(group.members.len());
         for member in &group.members {
             let inner = self.found.dense.node(member.node);
-            let What::Node {
+            let NodeContent::Node {
                 head: Head::Op(op),
                 payload,
-            } = inner.what
+            } = inner.content
             else {
                 return None;
             };
@@ -280,7 +280,7 @@ impl<'r> Rewriter<'_, 'r> {
             };
             self.note(change, value);
             self.g.replace_all_uses(own.result, value);
-            self.tell(change, value, listener);
+            self.notify(change, value, listener);
         }
         let mut constants: Vec<OpId> = Vec::new();
         for own in self.found.loaded.ops.iter().rev() {
@@ -307,7 +307,7 @@ impl<'r> Rewriter<'_, 'r> {
         }
     }
 
-    fn tell(&self, change: &PlannedChange, value: ValueId, listener: &mut dyn Listener) {
+    fn notify(&self, change: &PlannedChange, value: ValueId, listener: &mut dyn Listener) {
         let rules = self.cx.rules;
         let classes = change.steps.iter().map(|&step| class_text(rules, step));
         let classes: SmallVec<[String; 4]> = classes.collect();
@@ -335,15 +335,15 @@ impl<'r> Rewriter<'_, 'r> {
             .found
             .choice
             .node(change.class)
-            .map(|node| self.found.dense.node(node).what);
+            .map(|node| self.found.dense.node(node).content);
         let to = match node {
-            Some(What::Group(group)) if first => {
+            Some(NodeContent::Group(group)) if first => {
                 Replacement::Fused(self.found.groups[group as usize].kind)
             }
-            Some(What::Node {
+            Some(NodeContent::Node {
                 head: Head::Op(op), ..
             }) if first => Replacement::Op(self.store().ops.def(op).name),
-            Some(What::Node {
+            Some(NodeContent::Node {
                 head: Head::Const, ..
             }) => Replacement::Constant,
             _ => Replacement::Value(self.g.label(value)),

@@ -110,6 +110,35 @@ fn records_say_what_a_group_saves() {
 }
 
 #[test]
+fn savings_of_a_merge_grow_with_the_groups_and_never_fall() {
+    // Each merge leaves one reader fewer outside, so that the value is no longer stored once all readers have merged.
+    // Edges are queued with savings of an earlier time; a debug assertion checks that they never fall.
+    let rules = shipped();
+    for readers in 1..6 {
+        let values: Vec<String> = (0..readers)
+            .map(|at| format!("r{at} = mul(y, x{at}:f32[64, 64])"))
+            .collect();
+        let results: Vec<String> = (0..readers).map(|at| format!("r{at}")).collect();
+        let text = format!(
+            "y = exp(x:f32[64, 64]); {} -> {}",
+            values.join("; "),
+            results.join("; ")
+        );
+        let mut g = module(&text);
+        let report = fused(&mut g, &context(&rules));
+        let [group] = report.fused.as_slice() else {
+            panic!("{report:?}");
+        };
+        assert_eq!((group.ops, group.results), (readers + 1, readers));
+        let square = 64 * 64 * 4;
+        assert_eq!(
+            group.bytes_before - group.bytes_after,
+            square * (1 + readers as u64)
+        );
+    }
+}
+
+#[test]
 fn a_refused_merge_has_its_places_and_a_reason() {
     let rules = shipped();
     let reason = |text: &str| {

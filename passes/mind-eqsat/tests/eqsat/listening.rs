@@ -50,7 +50,7 @@ impl Listener for Limited {
             .extend(rewrite.cost.map(|cost| (cost.before, cost.after)));
     }
 
-    fn hears_missed(&self, rule: &str) -> bool {
+    fn observes_missed(&self, rule: &str) -> bool {
         rule == self.asks
     }
 

@@ -13,7 +13,7 @@ use crate::support::{Module, assert_same, check, context, dump, shipped};
 struct Curious;
 
 impl Listener for Curious {
-    fn hears_missed(&self, _: &str) -> bool {
+    fn observes_missed(&self, _: &str) -> bool {
         true
     }
 }

@@ -1,7 +1,7 @@
 //! The rule language: operand lists, extents and a program's own functions.
 
 use mind_eqsat::fold;
-use mind_rules::{Argument, AttrValue, Kind, Param, RuleSet, Vocabulary};
+use mind_rules::{Argument, AttrValue, ExprKind, Param, RuleSet, Vocabulary};
 
 use crate::support::{assert_same, check, context, dump, ops, registry};
 use crate::text::module;
@@ -183,7 +183,7 @@ fn two_shapes_broadcast() {
 fn a_program_adds_words() {
     let vocabulary = Vocabulary::new()
         .predicate("is_even", &[Param::Int], |a| Some(a[0].int()? % 2 == 0))
-        .function("half", &[Param::Int], Kind::Int, |a| {
+        .function("half", &[Param::Int], ExprKind::Int, |a| {
             Some(Argument::Attr(AttrValue::Int(a[0].int()? / 2)))
         });
     let text = "rule r\nclass exact\nwhere is_even(dim(?x, 0)) and half(dim(?x, 0)) >= 2\n\

@@ -10,7 +10,7 @@ use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
 use mind_rules::{
-    Engine, FastMath, Phase, ReplacementBuffers, RuleSet, SHIPPED, ShippedOps, Wanted,
+    Engine, FastMath, Phase, ReplacementBuffers, RuleSelection, RuleSet, SHIPPED, ShippedOps,
 };
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
@@ -358,9 +358,9 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
     for (rule, acts, _) in cases() {
         let g = module(acts);
         for greedy in [true, false] {
-            let wanted = Wanted { classes, greedy };
-            let ops = ShippedOps::of(&g, &registry).closed(&registry, wanted);
-            let part = RuleSet::shipped_for(&registry, &ops, wanted);
+            let selection = RuleSelection { classes, greedy };
+            let ops = ShippedOps::of(&g, &registry).closed(&registry, selection);
+            let part = RuleSet::shipped_for(&registry, &ops, selection);
             let part = part.unwrap_or_else(|errors| panic!("{errors}"));
             let has = part.names().any(|name| name == rule);
             if greedy {
@@ -380,12 +380,12 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
 /// Returns the exact rules of the e-graph that are loaded for the module `text`.
 fn read_for(text: &'static str) -> RuleSet {
     let registry = registry();
-    let wanted = Wanted {
+    let selection = RuleSelection {
         classes: FastMath::EXACT,
         greedy: false,
     };
-    let ops = ShippedOps::of(&module(text), &registry).closed(&registry, wanted);
-    let part = RuleSet::shipped_for(&registry, &ops, wanted);
+    let ops = ShippedOps::of(&module(text), &registry).closed(&registry, selection);
+    let part = RuleSet::shipped_for(&registry, &ops, selection);
     part.unwrap_or_else(|errors| panic!("{errors}"))
 }
 

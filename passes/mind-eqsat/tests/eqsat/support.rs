@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mind_core::ops::input::Input;
 use mind_diag::Span;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, Kept, KeptReason, Limits, Report, fold, fuse};
+use mind_eqsat::{Context, KeptReason, KeptRegion, Limits, Report, fold, fuse};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin;
@@ -216,7 +216,7 @@ pub fn fused(g: &mut Graph, cx: &Context<'_>) -> Report {
 fn assert_no_worse(g: &mut Graph, report: &Report) {
     check(g);
     assert!(report.cost_after <= report.cost_before, "{report:?}");
-    let worse = |kept: &&Kept| matches!(kept.reason, KeptReason::NotCheaper { .. });
+    let worse = |kept: &&KeptRegion| matches!(kept.reason, KeptReason::NotCheaper { .. });
     assert_eq!(report.kept.iter().find(worse), None);
 }
 

@@ -238,7 +238,7 @@ impl Chooser<'_, '_> {
             2 => shape.to_vec(),
             3 | 4 => shape.iter().copied().rev().collect(),
             5 => shape.iter().copied().filter(|&extent| extent > 1).collect(),
-            6 | 7 => self.kept(shape, count),
+            6 | 7 => self.keepdims_of_input(shape, count),
             _ => self.factors(count),
         };
         if self.rng.chance(15) {
@@ -252,7 +252,7 @@ impl Chooser<'_, '_> {
     }
 
     /// A shape drawn before with 1 wherever `shape` lacks an axis of it.
-    fn kept(&mut self, shape: &[i64], count: i64) -> Vec<i64> {
+    fn keepdims_of_input(&mut self, shape: &[i64], count: i64) -> Vec<i64> {
         let inputs: Vec<Vec<i64>> = self.shapes.iter().flatten().cloned().collect();
         let mut from = if inputs.is_empty() {
             shape.to_vec()

@@ -12,19 +12,19 @@ use crate::instance::LeafKind;
 use crate::values::{Mode, draw, specials};
 
 impl Chooser<'_, '_> {
-    /// What the leaf `value` is.
+    /// Returns the kind of the leaf `value`.
     pub(super) fn kind(&mut self, value: usize, dtype: DType, shape: &[i64]) -> LeafKind {
-        let asked: Vec<Hint> = self
+        let hints: Vec<Hint> = self
             .plan
             .hints
             .iter()
             .copied()
             .filter(|hint| subject(hint) == Some(value))
             .collect();
-        if asked.is_empty() {
+        if hints.is_empty() {
             return LeafKind::Input;
         }
-        let hint = *self.rng.pick(&asked);
+        let hint = *self.rng.pick(&hints);
         match hint {
             Hint::Splat(_, Some(number)) if self.rng.chance(85) => {
                 splat(dtype, shape, bits_of(dtype, number))
@@ -75,7 +75,7 @@ impl Chooser<'_, '_> {
                 let bits: Vec<u64> = (0..count).map(|_| self.rng.below(below) as u64).collect();
                 listed(dtype, shape, bits.into_iter())
             }
-            // What is asked for is refused now and then, so that it shows whether it is needed.
+            // A hint is ignored now and then, because that shows whether the condition is needed.
             Hint::Splat(..)
             | Hint::PowerOfTwo(_)
             | Hint::AllOnes(_)

@@ -1,7 +1,7 @@
 //! Unsound rules are rejected, each for its reason.
 
 use mind_ir::types::DType;
-use mind_rulecheck::{Counterexample, Found, RuleCheck, Verdict, class_text};
+use mind_rulecheck::{Counterexample, Observed, RuleCheck, Verdict, class_text};
 use mind_snapshot::snapshot;
 
 use crate::support::{checked, checks};
@@ -85,7 +85,7 @@ fn a_right_side_that_fails_is_a_counterexample() {
     );
     let shown = rejection(&check);
     assert!(
-        matches!(&shown.right, Found::Error(why) if why.contains("division")),
+        matches!(&shown.right, Observed::Error(why) if why.contains("division")),
         "{shown:?}"
     );
 }

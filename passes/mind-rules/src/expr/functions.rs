@@ -3,7 +3,7 @@
 use mind_ir::attr::OPEN_END;
 use mind_ir::types::Dim;
 
-use super::kind::{Kind, Param};
+use super::kind::{ExprKind, Param};
 use super::scope::Argument;
 use super::shapes::{normalized_axes, permutation, resolve};
 use super::{contents, lists, shapes};
@@ -13,7 +13,7 @@ use crate::attr_value::AttrValue;
 pub struct Function {
     pub name: &'static str,
     pub params: &'static [Param],
-    pub result: Kind,
+    pub result: ExprKind,
     pub eval: for<'a> fn(&[Argument<'a>]) -> Option<Argument<'a>>,
 }
 
@@ -52,42 +52,47 @@ impl std::fmt::Debug for Function {
 /// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the element of a splat constant.
 /// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: integer arithmetic.
 pub static FUNCTIONS: &[Function] = &[
-    row("rank", &[Param::Value], Kind::Int, |a| {
+    row("rank", &[Param::Value], ExprKind::Int, |a| {
         int(a[0].shape()?.len() as i64)
     }),
-    row("dim", &[Param::Value, Param::Int], Kind::Int, |a| {
+    row("dim", &[Param::Value, Param::Int], ExprKind::Int, |a| {
         a[0].shape()?
             .get(index(&a[1])?)
             .map(|&dim| Argument::Dim(dim))
     }),
-    row("numel", &[Param::Value], Kind::Int, |a| {
+    row("numel", &[Param::Value], ExprKind::Int, |a| {
         int(a[0].value()?.ty.count()?)
     }),
-    row("shape", &[Param::Value], Kind::Dims, |a| {
+    row("shape", &[Param::Value], ExprKind::Dims, |a| {
         Some(Argument::Attr(AttrValue::Dims(a[0].shape()?.into())))
     }),
-    row("new_shape", &[Param::Value], Kind::Dims, |a| {
+    row("new_shape", &[Param::Value], ExprKind::Dims, |a| {
         let shape = a[0].shape()?;
         shapes::can_be_reshaped_to(shape).then(|| dims(shape.to_vec()))?
     }),
-    row("axis", &[Param::Int, Param::Value], Kind::Int, |a| {
+    row("axis", &[Param::Int, Param::Value], ExprKind::Int, |a| {
         int(resolve(a[0].int()?, a[1].shape()?)? as i64)
     }),
     row(
         "normalize_axes",
         &[Param::Ints, Param::Value],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| ints(normalized_axes(a[0].ints()?, a[1].shape()?)?),
     ),
-    row("perm", &[Param::Ints, Param::Value], Kind::Ints, |a| {
+    row("perm", &[Param::Ints, Param::Value], ExprKind::Ints, |a| {
         ints(permutation(a[0].ints()?, a[1].shape()?))
     }),
-    row("compose", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
-        let (p, q) = (a[0].ints()?, a[1].ints()?);
-        let at = |&axis: &i64| p.get(usize::try_from(axis).ok()?).copied();
-        ints(q.iter().map(at).collect::<Option<_>>()?)
-    }),
-    row("inverse", &[Param::Ints], Kind::Ints, |a| {
+    row(
+        "compose",
+        &[Param::Ints, Param::Ints],
+        ExprKind::Ints,
+        |a| {
+            let (p, q) = (a[0].ints()?, a[1].ints()?);
+            let at = |&axis: &i64| p.get(usize::try_from(axis).ok()?).copied();
+            ints(q.iter().map(at).collect::<Option<_>>()?)
+        },
+    ),
+    row("inverse", &[Param::Ints], ExprKind::Ints, |a| {
         let p = a[0].ints()?;
         let mut inverse = vec![-1; p.len()];
         for (at, &axis) in p.iter().enumerate() {
@@ -95,22 +100,22 @@ pub static FUNCTIONS: &[Function] = &[
         }
         (!inverse.contains(&-1)).then(|| ints(inverse))?
     }),
-    row("at", &[Param::Ints, Param::Int], Kind::Int, |a| {
+    row("at", &[Param::Ints, Param::Int], ExprKind::Int, |a| {
         int(*a[0].ints()?.get(index(&a[1])?)?)
     }),
-    row("take", &[Param::Ints, Param::Int], Kind::Ints, |a| {
+    row("take", &[Param::Ints, Param::Int], ExprKind::Ints, |a| {
         ints(a[0].ints()?.get(..index(&a[1])?)?.to_vec())
     }),
-    row("drop", &[Param::Ints, Param::Int], Kind::Ints, |a| {
+    row("drop", &[Param::Ints, Param::Int], ExprKind::Ints, |a| {
         ints(a[0].ints()?.get(index(&a[1])?..)?.to_vec())
     }),
-    row("concat", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+    row("concat", &[Param::Ints, Param::Ints], ExprKind::Ints, |a| {
         ints([a[0].ints()?, a[1].ints()?].concat())
     }),
     row(
         "shift",
         &[Param::Ints, Param::Int, Param::Int],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| {
             let mut list = a[0].ints()?.to_vec();
             let entry = list.get_mut(index(&a[1])?)?;
@@ -123,7 +128,7 @@ pub static FUNCTIONS: &[Function] = &[
     row(
         "flatten",
         &[Param::Value, Param::Int, Param::Int],
-        Kind::Dims,
+        ExprKind::Dims,
         |a| {
             dims(shapes::flatten(
                 a[0].shape()?,
@@ -132,69 +137,84 @@ pub static FUNCTIONS: &[Function] = &[
             )?)
         },
     ),
-    row("pad_front", &[Param::Value, Param::Int], Kind::Dims, |a| {
-        dims(shapes::pad_front(a[0].shape()?, index(&a[1])?)?)
-    }),
-    row("kept_axes", &[Param::Ints, Param::Value], Kind::Ints, |a| {
-        ints(shapes::kept_axes(a[0].ints()?, a[1].shape()?)?)
-    }),
-    row("ranking", &[Param::Ints], Kind::Ints, |a| {
+    row(
+        "pad_front",
+        &[Param::Value, Param::Int],
+        ExprKind::Dims,
+        |a| dims(shapes::pad_front(a[0].shape()?, index(&a[1])?)?),
+    ),
+    row(
+        "kept_axes",
+        &[Param::Ints, Param::Value],
+        ExprKind::Ints,
+        |a| ints(shapes::kept_axes(a[0].ints()?, a[1].shape()?)?),
+    ),
+    row("ranking", &[Param::Ints], ExprKind::Ints, |a| {
         ints(lists::ranking(a[0].ints()?))
     }),
-    row("repeat", INTS, Kind::Ints, |a| {
+    row("repeat", INTS, ExprKind::Ints, |a| {
         ints(lists::repeat(a[0].int()?, index(&a[1])?)?)
     }),
-    row("len", &[Param::Ints], Kind::Int, |a| {
+    row("len", &[Param::Ints], ExprKind::Int, |a| {
         int(a[0].ints()?.len() as i64)
     }),
-    row("union", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+    row("union", &[Param::Ints, Param::Ints], ExprKind::Ints, |a| {
         ints(lists::union(a[0].ints()?, a[1].ints()?))
     }),
-    row("position", &[Param::Ints, Param::Int], Kind::Int, |a| {
+    row("position", &[Param::Ints, Param::Int], ExprKind::Int, |a| {
         let (list, wanted) = (a[0].ints()?, a[1].int()?);
         int(list.iter().position(|&entry| entry == wanted)? as i64)
     }),
     row(
         "replace",
         &[Param::Ints, Param::Int, Param::Int],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| ints(lists::replace(a[0].ints()?, a[1].int()?, a[2].int()?)?),
     ),
     row(
         "spread",
         &[Param::Ints, Param::Ints, Param::Int],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| ints(lists::spread(a[0].ints()?, a[1].ints()?, a[2].int()?)?),
     ),
-    row("add_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
-        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_add)?)
-    }),
-    row("mul_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
-        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_mul)?)
-    }),
-    row("sub_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
-        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_sub)?)
-    }),
+    row(
+        "add_each",
+        &[Param::Ints, Param::Ints],
+        ExprKind::Ints,
+        |a| ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_add)?),
+    ),
+    row(
+        "mul_each",
+        &[Param::Ints, Param::Ints],
+        ExprKind::Ints,
+        |a| ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_mul)?),
+    ),
+    row(
+        "sub_each",
+        &[Param::Ints, Param::Ints],
+        ExprKind::Ints,
+        |a| ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_sub)?),
+    ),
     row(
         "filled",
         &[Param::Ints, Param::Int, Param::Int],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| match a[0].ints()? {
             [] => ints(lists::repeat(a[2].int()?, index(&a[1])?)?),
             list => ints(list.to_vec()),
         },
     ),
-    row("extents", &[Param::Value], Kind::Ints, |a| {
+    row("extents", &[Param::Value], ExprKind::Ints, |a| {
         let fixed = a[0].shape()?.iter().map(|dim| dim.fixed());
         ints(fixed.collect::<Option<_>>()?)
     }),
-    row("open_ends", &[Param::Int], Kind::Ints, |a| {
+    row("open_ends", &[Param::Int], ExprKind::Ints, |a| {
         ints(lists::repeat(OPEN_END, index(&a[0])?)?)
     }),
     row(
         "slice_ends",
         &[Param::Ints, Param::Ints, Param::Value],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| {
             ints(shapes::slice_ends(
                 a[0].ints()?,
@@ -206,7 +226,7 @@ pub static FUNCTIONS: &[Function] = &[
     row(
         "pad_along",
         &[Param::Padding, Param::Int, Param::Int, Param::Int],
-        Kind::Padding,
+        ExprKind::Padding,
         |a| {
             let more = [a[2].int()?, a[3].int()?];
             let pads = shapes::pad_along(a[0].pads()?, a[1].int()?, more)?;
@@ -216,7 +236,7 @@ pub static FUNCTIONS: &[Function] = &[
     row(
         "pads",
         &[Param::Padding, Param::Ints, Param::Value, Param::Value],
-        Kind::Ints,
+        ExprKind::Ints,
         |a| {
             let [top, bottom, left, right] = match &a[0] {
                 Argument::Attr(AttrValue::Same) => {
@@ -227,7 +247,7 @@ pub static FUNCTIONS: &[Function] = &[
             ints(vec![top, left, bottom, right])
         },
     ),
-    row("padding", &[Param::Ints], Kind::Padding, |a| {
+    row("padding", &[Param::Ints], ExprKind::Padding, |a| {
         let padding = match *a[0].ints()? {
             [0, 0, 0, 0] => AttrValue::Valid,
             [top, left, bottom, right] => AttrValue::Pads([top, bottom, left, right]),
@@ -235,38 +255,38 @@ pub static FUNCTIONS: &[Function] = &[
         };
         Some(Argument::Attr(padding))
     }),
-    row("first", &[Param::Value], Kind::Int, |a| {
+    row("first", &[Param::Value], ExprKind::Int, |a| {
         int(progression(&a[0])?.first)
     }),
-    row("step", &[Param::Value], Kind::Int, |a| {
+    row("step", &[Param::Value], ExprKind::Int, |a| {
         int(progression(&a[0])?.step)
     }),
     row(
         "broadcast",
         &[Param::Shaped, Param::Shaped],
-        Kind::Dims,
+        ExprKind::Dims,
         |a| dims(shapes::broadcast(a[0].shape()?, a[1].shape()?)?),
     ),
-    row("splat", &[Param::Value], Kind::Float, |a| {
+    row("splat", &[Param::Value], ExprKind::Float, |a| {
         contents::number(a[0].value()?.splat()?).map(Argument::Attr)
     }),
-    row("add", INTS, Kind::Int, |a| {
+    row("add", INTS, ExprKind::Int, |a| {
         int(a[0].int()?.checked_add(a[1].int()?)?)
     }),
-    row("sub", INTS, Kind::Int, |a| {
+    row("sub", INTS, ExprKind::Int, |a| {
         int(a[0].int()?.checked_sub(a[1].int()?)?)
     }),
-    row("mul", INTS, Kind::Int, |a| {
+    row("mul", INTS, ExprKind::Int, |a| {
         int(a[0].int()?.checked_mul(a[1].int()?)?)
     }),
-    row("div_exact", INTS, Kind::Int, |a| {
+    row("div_exact", INTS, ExprKind::Int, |a| {
         let (n, d) = (a[0].int()?, a[1].int()?);
         (n.checked_rem(d)? == 0).then(|| int(n / d))?
     }),
-    row("min", INTS, Kind::Int, |a| {
+    row("min", INTS, ExprKind::Int, |a| {
         int(a[0].int()?.min(a[1].int()?))
     }),
-    row("max", INTS, Kind::Int, |a| {
+    row("max", INTS, ExprKind::Int, |a| {
         int(a[0].int()?.max(a[1].int()?))
     }),
 ];
@@ -276,7 +296,7 @@ const INTS: &[Param] = &[Param::Int, Param::Int];
 const fn row(
     name: &'static str,
     params: &'static [Param],
-    result: Kind,
+    result: ExprKind,
     eval: for<'a> fn(&[Argument<'a>]) -> Option<Argument<'a>>,
 ) -> Function {
     Function {

@@ -2,7 +2,7 @@
 
 /// The kind of an expression, that is, its type in a rule file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ExprKind {
     /// A value of the match: `?x`.
     Value,
     /// A dtype: `'t`.
@@ -25,20 +25,20 @@ pub enum Kind {
     Word,
 }
 
-impl Kind {
+impl ExprKind {
     /// Returns the kind as messages name it.
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Value => "a value",
-            Kind::DType => "a dtype",
-            Kind::Int => "an integer",
-            Kind::Float => "a float",
-            Kind::Bool => "true or false",
-            Kind::Str => "a name",
-            Kind::Ints => "a list of integers",
-            Kind::Dims => "a shape",
-            Kind::Padding => "a padding",
-            Kind::Word => "a word",
+            ExprKind::Value => "a value",
+            ExprKind::DType => "a dtype",
+            ExprKind::Int => "an integer",
+            ExprKind::Float => "a float",
+            ExprKind::Bool => "true or false",
+            ExprKind::Str => "a name",
+            ExprKind::Ints => "a list of integers",
+            ExprKind::Dims => "a shape",
+            ExprKind::Padding => "a padding",
+            ExprKind::Word => "a word",
         }
     }
 }
@@ -64,15 +64,15 @@ pub enum Param {
 
 impl Param {
     /// Returns whether the parameter accepts an argument of `kind`.
-    pub fn admits(self, kind: Kind) -> bool {
+    pub fn admits(self, kind: ExprKind) -> bool {
         match self {
-            Param::Value => kind == Kind::Value,
-            Param::Typed => matches!(kind, Kind::Value | Kind::DType),
-            Param::Shaped => matches!(kind, Kind::Value | Kind::Dims),
-            Param::Int => kind == Kind::Int,
-            Param::Ints => kind == Kind::Ints,
-            Param::Padding => kind == Kind::Padding,
-            Param::OptionalNumber => matches!(kind, Kind::Int | Kind::Float),
+            Param::Value => kind == ExprKind::Value,
+            Param::Typed => matches!(kind, ExprKind::Value | ExprKind::DType),
+            Param::Shaped => matches!(kind, ExprKind::Value | ExprKind::Dims),
+            Param::Int => kind == ExprKind::Int,
+            Param::Ints => kind == ExprKind::Ints,
+            Param::Padding => kind == ExprKind::Padding,
+            Param::OptionalNumber => matches!(kind, ExprKind::Int | ExprKind::Float),
         }
     }
 

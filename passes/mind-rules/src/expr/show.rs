@@ -15,7 +15,7 @@ use crate::matching::subject::Subject;
 use mind_ir::scalar::Facts;
 
 /// A match in which a condition is explained, and the names of its rule.
-pub struct Shown<'a, S: Subject> {
+pub struct ExplainedMatch<'a, S: Subject> {
     /// The match.
     pub scope: &'a Scope<'a, S>,
     /// The names of the symbols in it.
@@ -24,21 +24,21 @@ pub struct Shown<'a, S: Subject> {
     pub names: &'a RuleNames,
 }
 
-impl<S: Subject> Shown<'_, S> {
+impl<S: Subject> ExplainedMatch<'_, S> {
     /// Describes the part of `condition` that does not hold and the values of its terms.
     pub fn failure(&self, condition: &Condition) -> String {
         let part = self.failing(condition);
         let mut terms: Vec<String> = Vec::new();
         self.terms(part, &mut terms);
-        let told = match part.holds(self.scope) {
+        let verdict = match part.holds(self.scope) {
             Some(_) => "does not hold",
             None => "cannot be told",
         };
         let text = self.text(part);
         if terms.is_empty() {
-            format!("`{text}` {told}")
+            format!("`{text}` {verdict}")
         } else {
-            format!("`{text}` {told}: {}", terms.join(", "))
+            format!("`{text}` {verdict}: {}", terms.join(", "))
         }
     }
 

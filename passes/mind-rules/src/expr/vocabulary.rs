@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::functions::FUNCTIONS;
-use super::kind::{Kind, Param};
+use super::kind::{ExprKind, Param};
 use super::predicates::PREDICATES;
 use super::scope::Argument;
 
@@ -58,7 +58,7 @@ pub type PredicateEval = dyn Fn(&[Argument<'_>]) -> Option<bool> + Send + Sync;
 pub struct OwnFunction {
     pub name: String,
     pub params: Box<[Param]>,
-    pub result: Kind,
+    pub result: ExprKind,
     pub eval: Box<FunctionEval>,
 }
 
@@ -95,7 +95,7 @@ impl Vocabulary {
         mut self,
         name: &str,
         params: &[Param],
-        result: Kind,
+        result: ExprKind,
         eval: impl for<'a> Fn(&[Argument<'a>]) -> Option<Argument<'a>> + Send + Sync + 'static,
     ) -> Vocabulary {
         self.functions.push(Arc::new(OwnFunction {

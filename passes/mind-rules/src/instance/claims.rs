@@ -105,13 +105,13 @@ pub(super) fn holds(
                         |own: &DType| own.is_int() == wider.is_int() && own.widens_to(wider);
                     (!DType::ALL.iter().any(narrower)).then_some(false)
                 }
-                (name, _) => asked(name, arguments, dtype(0)?),
+                (name, _) => constant_predicate(name, arguments, dtype(0)?),
             }
         }
     }
 }
 
-fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool> {
+fn constant_predicate(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool> {
     match predicate {
         "widens_to" if !DType::ALL.iter().any(|&wider| dtype.widens_to(wider)) => Some(false),
         "fits_in"
@@ -162,7 +162,10 @@ pub(super) fn alternatives(condition: &Condition) -> Vec<&Condition> {
 }
 
 /// Returns which alternatives hold in a match.
-pub(super) fn taken<S: Subject>(condition: &Condition, scope: &Scope<'_, S>) -> Vec<bool> {
+pub(super) fn holding_alternatives<S: Subject>(
+    condition: &Condition,
+    scope: &Scope<'_, S>,
+) -> Vec<bool> {
     let holds = |part: &&Condition| part.holds(scope) == Some(true);
     alternatives(condition).iter().map(holds).collect()
 }

@@ -78,8 +78,8 @@ pub(super) fn hints(condition: &Condition, lists: &[Vec<usize>], found: &mut Vec
         }
         Condition::Not(_) | Condition::Own(..) => {}
         Condition::Each(each, inner) => {
-            let mut asked = Vec::new();
-            hints(inner, lists, &mut asked);
+            let mut inner_hints = Vec::new();
+            hints(inner, lists, &mut inner_hints);
             for at in 0..each
                 .first()
                 .map_or(0, |(list, _)| lists[usize::from(*list)].len())
@@ -89,7 +89,7 @@ pub(super) fn hints(condition: &Condition, lists: &[Vec<usize>], found: &mut Vec
                     let listed = |(list, _): &(u8, u8)| lists[usize::from(*list)].get(at).copied();
                     own.map_or(Some(number), listed)
                 };
-                found.extend(asked.iter().filter_map(|hint| hint.renumbered(value)));
+                found.extend(inner_hints.iter().filter_map(|hint| hint.renumbered(value)));
             }
         }
         Condition::Compare(Comparison::Equal, lhs, rhs) => {
@@ -97,7 +97,7 @@ pub(super) fn hints(condition: &Condition, lists: &[Vec<usize>], found: &mut Vec
         }
         Condition::Compare(..) => {}
         Condition::Predicate(predicate, arguments) => {
-            found.extend(asked(predicate.name, arguments));
+            found.extend(hint_of(predicate.name, arguments));
             if let ("scales_exactly", Some(Expression::Register(reg))) =
                 (predicate.name, arguments.get(1))
             {
@@ -119,7 +119,7 @@ fn rank(call: &Expression, number: &Expression) -> Option<Hint> {
     (function.name == "rank").then_some(Hint::Rank(usize::from(*reg), *rank))
 }
 
-fn asked(predicate: &str, arguments: &[Expression]) -> Option<Hint> {
+fn hint_of(predicate: &str, arguments: &[Expression]) -> Option<Hint> {
     let reg = |at: usize| match arguments.get(at) {
         Some(Expression::Register(reg)) => Some(usize::from(*reg)),
         _ => None,

@@ -6,7 +6,7 @@ use mind_ir::opdef::OpDef;
 
 use crate::attr_value::AttrValue;
 use crate::matching::pattern::{
-    AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern,
+    AttrPattern, DimPattern, Each, Instruction, Item, Pattern, ShapePattern, SlotUse,
 };
 use crate::matching::slots::Reg;
 use crate::op_table::{OpIx, OpTable};
@@ -223,16 +223,16 @@ fn attr(pattern: &AttrPattern) -> LhsAttr<'_> {
     }
 }
 
-fn slot(part: Part) -> usize {
+fn slot(part: SlotUse) -> usize {
     match part {
-        Part::Bind(slot) | Part::Same(slot) => usize::from(slot),
+        SlotUse::Bind(slot) | SlotUse::Same(slot) => usize::from(slot),
     }
 }
 
 fn shape(pattern: &ShapePattern) -> Vec<LhsDim> {
     let dim = |dim: &DimPattern| match *dim {
         DimPattern::Fixed(extent) => LhsDim::Fixed(extent),
-        DimPattern::Part(part) => LhsDim::Named(slot(part)),
+        DimPattern::Named(part) => LhsDim::Named(slot(part)),
     };
     let front = pattern.front.iter().map(dim);
     let rest = pattern.rest.map(|part| LhsDim::Rest(slot(part)));

@@ -13,10 +13,10 @@ use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 
 use crate::expr::{Condition, Scope};
-use crate::matching::matcher::{Found, Workspace, search};
+use crate::matching::matcher::{Match, Workspace, search};
 use crate::matching::module::InModule;
 use crate::matching::pattern::{Effect, Rule};
-use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replacement};
+use crate::matching::replacement::{NewTerm, ReplacementBuffers, Requirement, replacement};
 use crate::matching::subject::Subject;
 use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
@@ -160,12 +160,12 @@ impl<'a> RuleInstance<'a> {
     }
 
     /// Returns the first match at `root`, a value of the module: whether each [part](RuleInstance::parts) of the
-    /// condition holds, which [alternatives](RuleInstance::taken) hold, and the replacement that the greedy driver
-    /// would build.
+    /// condition holds, which [alternatives](RuleInstance::holding_alternatives) hold, and the replacement
+    /// that the greedy driver would build.
     pub fn at(self, g: &Graph, root: ValueId) -> Option<InstanceMatch> {
         let subject = InModule::new(g, &self.set.ops);
         let (mut workspace, mut found) = (Workspace::default(), None);
-        let mut accept = |matched: Found<'_, InModule<'_>>| {
+        let mut accept = |matched: Match<'_, InModule<'_>>| {
             let scope = Scope {
                 subject: &subject,
                 registers: matched.registers,
@@ -174,7 +174,7 @@ impl<'a> RuleInstance<'a> {
             let parts = self.parts().iter();
             found = Some((
                 parts.map(|part| part.holds(&scope)).collect(),
-                self.taken(&scope),
+                self.holding_alternatives(&scope),
             ));
             false
         };
@@ -188,8 +188,8 @@ impl<'a> RuleInstance<'a> {
         let (conditions, alternatives) = found?;
         let mut buffers = ReplacementBuffers::default();
         let op = g.defining_op(root)?;
-        let asked = Asked::Pattern;
-        let terms = replacement(self.rule, &self.set.ops, g, op, asked, &mut buffers);
+        let required = Requirement::Pattern;
+        let terms = replacement(self.rule, &self.set.ops, g, op, required, &mut buffers);
         Some(InstanceMatch {
             conditions,
             alternatives,
@@ -202,7 +202,8 @@ impl<'a> RuleInstance<'a> {
         self.parts().iter().map(hints::text).collect()
     }
 
-    /// Returns the number of alternatives of the condition's `or`s; see [`taken`](RuleInstance::taken).
+    /// Returns the number of alternatives of the condition's `or`s; see
+    /// [`holding_alternatives`](RuleInstance::holding_alternatives).
     pub fn alternatives(self) -> usize {
         self.rule
             .condition
@@ -211,8 +212,10 @@ impl<'a> RuleInstance<'a> {
     }
 
     /// Returns which alternatives of the condition's `or`s hold in a match.
-    pub fn taken<S: Subject>(self, scope: &Scope<'_, S>) -> Vec<bool> {
+    pub fn holding_alternatives<S: Subject>(self, scope: &Scope<'_, S>) -> Vec<bool> {
         let condition = self.rule.condition.as_ref();
-        condition.map_or_else(Vec::new, |condition| claims::taken(condition, scope))
+        condition.map_or_else(Vec::new, |condition| {
+            claims::holding_alternatives(condition, scope)
+        })
     }
 }

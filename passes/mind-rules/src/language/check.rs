@@ -12,7 +12,7 @@ use super::op_list::listed;
 use super::ops::Ops;
 use super::parse::parse;
 use super::{condition, header, pattern, template};
-use crate::expr::{Kind, Vocabulary};
+use crate::expr::{ExprKind, Vocabulary};
 use crate::lint::{Verdict, rings, shadowed, sides};
 use crate::matching::operand_filter::OperandFilter;
 use crate::matching::pattern::{Effect, Rule, Template};
@@ -164,7 +164,9 @@ pub(crate) fn compile(
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found);
             if let (Phase::Merge, Some(pattern)) = (info.phase, &mut pattern) {
                 // The range of the match's own part in the joined value.
-                names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
+                names
+                    .attrs
+                    .extend([("from", ExprKind::Int), ("to", ExprKind::Int)]);
                 pattern.attrs += 2;
             }
             if let (None, Some(pattern)) = (rhs, &mut pattern) {

@@ -6,7 +6,7 @@ use mind_diag::{Diagnostic, Diagnostics};
 
 use super::ast::{CondAst, Expr, Name};
 use super::names::{Names, unknown};
-use crate::expr::{Comparison, Condition, Kind, PREDICATES, Vocabulary};
+use crate::expr::{Comparison, Condition, ExprKind, PREDICATES, Vocabulary};
 
 /// Resolves the names of a condition. Returns `None` if it has an unbound name, an unknown predicate or function, or
 /// arguments of the wrong number or kind, after reporting it.
@@ -69,8 +69,8 @@ fn compare(
     let ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
     let numbers = [left_kind, right_kind]
         .iter()
-        .all(|kind| matches!(kind, Kind::Int | Kind::Float));
-    let alike = left_kind == right_kind && left_kind != Kind::Value;
+        .all(|kind| matches!(kind, ExprKind::Int | ExprKind::Float));
+    let alike = left_kind == right_kind && left_kind != ExprKind::Value;
     let comparable = numbers || (alike && !ordered);
     if !comparable {
         let (left, right) = (left_kind.text(), right_kind.text());

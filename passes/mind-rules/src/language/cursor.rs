@@ -3,7 +3,7 @@
 use mind_diag::Diagnostic;
 
 use super::ast::Name;
-use super::lex::{Kind, Token};
+use super::lex::{Token, TokenKind};
 
 /// The deepest nesting of terms and conditions.
 const MAX_DEPTH: usize = 32;
@@ -48,7 +48,7 @@ impl<'t, 's> Parser<'t, 's> {
     /// Returns whether the next token is this sign or word.
     pub(super) fn is(&self, text: &str) -> bool {
         let token = self.peek();
-        matches!(token.kind, Kind::Sign | Kind::Word) && token.text == text
+        matches!(token.kind, TokenKind::Sign | TokenKind::Word) && token.text == text
     }
 
     /// Consumes the next token if it is this sign or word.
@@ -73,7 +73,7 @@ impl<'t, 's> Parser<'t, 's> {
     pub(super) fn unexpected(&self, expected: &str) -> Box<Diagnostic> {
         let token = self.peek();
         let message = match token.kind {
-            Kind::End => format!("expected {expected}, found the end of the file"),
+            TokenKind::End => format!("expected {expected}, found the end of the file"),
             kind => format!("expected {expected}, found `{}{}`", kind.mark(), token.text),
         };
         let error = Diagnostic::error(token.span, message);
@@ -90,7 +90,8 @@ impl<'t, 's> Parser<'t, 's> {
             ("`rule` or `fusion`", ..) => {
                 "a rule is `rule name`, its clauses, and `pattern => replacement`"
             }
-            ("`=>`", Kind::Sign, "=" | "==" | ">" | ">=") | ("`=>`", Kind::Number, "-") => {
+            ("`=>`", TokenKind::Sign, "=" | "==" | ">" | ">=")
+            | ("`=>`", TokenKind::Number, "-") => {
                 "the sides of a rule have `=>` between them, or `<=>` where both directions hold"
             }
             ("`=>`", ..) => {
@@ -102,15 +103,15 @@ impl<'t, 's> Parser<'t, 's> {
             ("a comparison", ..) => "as in `rank(?x) == 2`, or a predicate such as `is_float(?x)`",
             (
                 "the next `rule`",
-                Kind::Word,
+                TokenKind::Word,
                 "where" | "class" | "engine" | "phase" | "for" | "let",
             ) => "clauses come before the pattern",
             ("the next `rule`", ..) => "a rule ends with its right side, or with `source \"...\"`",
-            (_, Kind::Number, _) if expected.contains("an op such as") => {
+            (_, TokenKind::Number, _) if expected.contains("an op such as") => {
                 "a number is matched as a value under a condition, `?c` with `where is_splat(?c, 1.0)`; the \
                  right side makes one with `like(?x, 1.0)`"
             }
-            (_, Kind::Attr, _) if expected.contains("an op such as") => {
+            (_, TokenKind::Attr, _) if expected.contains("an op such as") => {
                 "`$` names attributes, as in `{axes=$a}`; values are written `?x`"
             }
             _ => return None,
@@ -120,7 +121,7 @@ impl<'t, 's> Parser<'t, 's> {
     /// Consumes a word.
     pub(super) fn word(&mut self, expected: &str) -> Parsed<Name<'s>> {
         match self.peek().kind {
-            Kind::Word => Ok(name(self.next())),
+            TokenKind::Word => Ok(name(self.next())),
             _ => Err(self.unexpected(expected)),
         }
     }
@@ -136,13 +137,13 @@ impl<'t, 's> Parser<'t, 's> {
         let named = self
             .tokens
             .get(self.at + 1)
-            .is_some_and(|next| next.kind == Kind::Word);
+            .is_some_and(|next| next.kind == TokenKind::Word);
         named && (self.is("rule") || self.is("fusion"))
     }
 
     /// Skips to the next rule.
     pub(super) fn skip_to_rule(&mut self) {
-        while self.peek().kind != Kind::End && !self.at_rule() {
+        while self.peek().kind != TokenKind::End && !self.at_rule() {
             self.next();
         }
     }
@@ -164,10 +165,11 @@ impl<'t, 's> Parser<'t, 's> {
     pub(super) fn number(&mut self) -> Parsed<Name<'s>> {
         match self.peek() {
             Token {
-                kind: Kind::Number, ..
+                kind: TokenKind::Number,
+                ..
             } => Ok(name(self.next())),
             Token {
-                kind: Kind::Word,
+                kind: TokenKind::Word,
                 text: "inf",
                 ..
             } => Ok(name(self.next())),

@@ -9,7 +9,7 @@ use mind_ir::types::DType;
 use super::ast::{Expr, Name};
 use super::names::{Names, unknown};
 use crate::attr_value::AttrValue;
-use crate::expr::{Expression, FUNCTIONS, Kind, Number, OF_LISTS, Param, Vocabulary};
+use crate::expr::{ExprKind, Expression, FUNCTIONS, Number, OF_LISTS, Param, Vocabulary};
 use crate::matching::slots::Slot;
 
 impl Names<'_> {
@@ -21,11 +21,11 @@ impl Names<'_> {
         expr: &Expr<'_>,
         cx: &Vocabulary,
         found: &mut Diagnostics,
-    ) -> Option<(Expression, Kind)> {
+    ) -> Option<(Expression, ExprKind)> {
         match expr {
             Expr::Value(name) => Some((
                 Expression::Register(self.register(*name, found)?),
-                Kind::Value,
+                ExprKind::Value,
             )),
             Expr::Attr(name) => {
                 let Some(at) = self.attrs.iter().position(|(own, _)| *own == name.text) else {
@@ -35,15 +35,15 @@ impl Names<'_> {
                 };
                 Some((Expression::Attr(at as Slot), self.attrs[at].1))
             }
-            Expr::DType(name) => match place(&self.dtypes, *name) {
-                Some(slot) => Some((Expression::DType(slot), Kind::DType)),
+            Expr::DType(name) => match slot_of(&self.dtypes, *name) {
+                Some(slot) => Some((Expression::DType(slot), ExprKind::DType)),
                 None => {
                     self.report_unbound("'", *name, &self.dtypes, found);
                     None
                 }
             },
-            Expr::Rest(name) => match place(&self.shapes, *name) {
-                Some(slot) => Some((Expression::Shape(slot), Kind::Dims)),
+            Expr::Rest(name) => match slot_of(&self.shapes, *name) {
+                Some(slot) => Some((Expression::Shape(slot), ExprKind::Dims)),
                 None => {
                     self.report_unbound("..", *name, &self.shapes, found);
                     None
@@ -62,7 +62,7 @@ impl Names<'_> {
                         reg
                     }
                 };
-                Some((Expression::Register(reg), Kind::Value))
+                Some((Expression::Register(reg), ExprKind::Value))
             }
             Expr::List(_, items) => self.list_of(items, cx, found),
             Expr::Call { name, arguments } if OF_LISTS.contains(&name.text) => {
@@ -77,8 +77,8 @@ impl Names<'_> {
                 };
                 let list = self.list_slot(*list, found)?;
                 Some(match name.text {
-                    "count" => (Expression::Count(list), Kind::Int),
-                    _ => (Expression::Integers(list), Kind::Ints),
+                    "count" => (Expression::Count(list), ExprKind::Int),
+                    _ => (Expression::Integers(list), ExprKind::Ints),
                 })
             }
             Expr::Call { name, arguments } => {
@@ -109,7 +109,7 @@ impl Names<'_> {
         kind: AttrKind,
         cx: &Vocabulary,
         found: &mut Diagnostics,
-    ) -> Option<(Expression, Kind)> {
+    ) -> Option<(Expression, ExprKind)> {
         let Expr::Word(name) = expr else {
             return self.expression(expr, cx, found);
         };
@@ -119,7 +119,7 @@ impl Names<'_> {
                 if word.is_none() {
                     found.push(unknown("word", *name, words.iter().copied()));
                 }
-                (AttrValue::Word(word?), Kind::Word)
+                (AttrValue::Word(word?), ExprKind::Word)
             }
             AttrKind::ElementType => {
                 let dtype = DType::parse(name.text);
@@ -127,7 +127,7 @@ impl Names<'_> {
                     let names = DType::ALL.iter().map(|dtype| dtype.name());
                     found.push(unknown("dtype", *name, names));
                 }
-                (AttrValue::DType(dtype?), Kind::DType)
+                (AttrValue::DType(dtype?), ExprKind::DType)
             }
             _ => return self.expression(expr, cx, found),
         };
@@ -140,11 +140,11 @@ impl Names<'_> {
         items: &[Expr<'_>],
         cx: &Vocabulary,
         found: &mut Diagnostics,
-    ) -> Option<(Expression, Kind)> {
+    ) -> Option<(Expression, ExprKind)> {
         let mut resolved = Vec::new();
         for item in items {
             let (expression, kind) = self.expression(item, cx, found)?;
-            if !matches!(kind, Kind::Int | Kind::Dims) {
+            if !matches!(kind, ExprKind::Int | ExprKind::Dims) {
                 let message = format!("a list holds integers and extents, found {}", kind.text());
                 let help = "as in `[0, 1]`, `[m, n]` or `[..s, 1]`";
                 found.push(Diagnostic::error(item.span(), message).help(help));
@@ -158,20 +158,20 @@ impl Names<'_> {
         };
         let literals: Option<Box<[i64]>> = resolved.iter().map(literal).collect();
         Some(match literals {
-            Some(list) => (Expression::Literal(AttrValue::Ints(list)), Kind::Ints),
-            None => (Expression::List(resolved.into()), Kind::Ints),
+            Some(list) => (Expression::Literal(AttrValue::Ints(list)), ExprKind::Ints),
+            None => (Expression::List(resolved.into()), ExprKind::Ints),
         })
     }
 
-    fn word(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
-        match (name.text, place(&self.dims, name)) {
-            (_, Some(slot)) => Some((Expression::Dim(slot), Kind::Int)),
+    fn word(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, ExprKind)> {
+        match (name.text, slot_of(&self.dims, name)) {
+            (_, Some(slot)) => Some((Expression::Dim(slot), ExprKind::Int)),
             ("true" | "false", None) => {
                 let value = AttrValue::Bool(name.text == "true");
-                Some((Expression::Literal(value), Kind::Bool))
+                Some((Expression::Literal(value), ExprKind::Bool))
             }
-            ("valid", None) => Some((Expression::Literal(AttrValue::Valid), Kind::Padding)),
-            ("same", None) => Some((Expression::Literal(AttrValue::Same), Kind::Padding)),
+            ("valid", None) => Some((Expression::Literal(AttrValue::Valid), ExprKind::Padding)),
+            ("same", None) => Some((Expression::Literal(AttrValue::Same), ExprKind::Padding)),
             ("inf", None) => number(name, found),
             (_, None) => {
                 self.report_unbound("", name, &self.dims, found);
@@ -226,19 +226,21 @@ impl Names<'_> {
     }
 }
 
-fn place(names: &[&str], name: Name<'_>) -> Option<Slot> {
+fn slot_of(names: &[&str], name: Name<'_>) -> Option<Slot> {
     names
         .iter()
         .position(|own| *own == name.text)
         .map(|at| at as Slot)
 }
 
-fn number(name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
+fn number(name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, ExprKind)> {
     match Number::parse(name.text) {
-        Some(Number::Int(value)) => Some((Expression::Literal(AttrValue::Int(value)), Kind::Int)),
+        Some(Number::Int(value)) => {
+            Some((Expression::Literal(AttrValue::Int(value)), ExprKind::Int))
+        }
         Some(Number::Float(value)) => Some((
             Expression::Literal(AttrValue::Float(value.to_bits())),
-            Kind::Float,
+            ExprKind::Float,
         )),
         None => {
             found.push(Diagnostic::error(

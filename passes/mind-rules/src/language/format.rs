@@ -9,7 +9,7 @@ use std::ops::Range;
 use mind_diag::Diagnostics;
 
 use super::ast::{Clause, RuleAst};
-use super::lex::{Kind, Token, lex};
+use super::lex::{Token, TokenKind, lex};
 use super::parse::parse;
 
 /// Whether the formatter keeps comments.
@@ -51,13 +51,13 @@ pub fn format_rules(text: &str, comments: Comments) -> Result<String, Diagnostic
         printer.rule(rule, end);
     }
     let last = tokens.len() - 1;
-    let behind = if rules.is_empty() {
+    let end_gap = if rules.is_empty() {
         printer.gaps[last].as_slice()
     } else {
         printer.between(last)
     };
-    if !behind.is_empty() {
-        printer.separated(behind, !rules.is_empty());
+    if !end_gap.is_empty() {
+        printer.separated(end_gap, !rules.is_empty());
     }
     let mut out = printer.out;
     out.truncate(out.trim_end().len());
@@ -194,15 +194,15 @@ impl<'p, 's> Printer<'p, 's> {
             self.out.push_str(token.kind.mark());
             self.out.push_str(token.text);
         }
-        let behind = self.gaps[range.end].iter();
-        if let Some(comment) = behind.clone().find(|own| own.trails) {
+        let end_gap = self.gaps[range.end].iter();
+        if let Some(comment) = end_gap.clone().find(|own| own.trails) {
             self.out.push_str("  ");
             self.out.push_str(comment.text);
         }
         self.out.push('\n');
         if range.end == end {
             let held = self.held(end);
-            for comment in behind.take(held).filter(|own| !own.trails) {
+            for comment in end_gap.take(held).filter(|own| !own.trails) {
                 self.line(INDENT, comment.text);
             }
         }
@@ -241,28 +241,31 @@ impl<'p, 's> Printer<'p, 's> {
 /// Returns whether a space separates the last of the tokens `before` from `next`.
 fn is_spaced(before: &[Token<'_>], next: Token<'_>) -> bool {
     let [.., last] = before else { return false };
-    let sign = |token: Token<'_>, text: &str| token.kind == Kind::Sign && token.text == text;
-    let is_word = |words: &[&str]| last.kind == Kind::Word && words.contains(&last.text);
+    let sign = |token: Token<'_>, text: &str| token.kind == TokenKind::Sign && token.text == text;
+    let is_word = |words: &[&str]| last.kind == TokenKind::Word && words.contains(&last.text);
     // `{axes=$a}` has no spaces around `=`, unlike `let ?x = term`.
     let in_braces = || {
-        let braces = before.iter().rev().filter(|token| token.kind == Kind::Sign);
+        let braces = before
+            .iter()
+            .rev()
+            .filter(|token| token.kind == TokenKind::Sign);
         let mut braces = braces.filter(|token| matches!(token.text, "{" | "}"));
         braces.next().is_some_and(|token| token.text == "{")
     };
-    if last.kind == Kind::Sign && matches!(last.text, "(" | "[" | "{") {
+    if last.kind == TokenKind::Sign && matches!(last.text, "(" | "[" | "{") {
         return false;
     }
     if sign(*last, "=") || sign(next, "=") {
         return !in_braces();
     }
-    if next.kind != Kind::Sign {
+    if next.kind != TokenKind::Sign {
         return true;
     }
     match next.text {
         "," | ")" | "]" | "}" | ":" => false,
-        "(" => last.kind != Kind::Word || is_word(&["where", "and", "or", "not"]),
-        "[" => last.kind != Kind::DType,
-        ".." => last.kind != Kind::Value,
+        "(" => last.kind != TokenKind::Word || is_word(&["where", "and", "or", "not"]),
+        "[" => last.kind != TokenKind::DType,
+        ".." => last.kind != TokenKind::Value,
         _ => true,
     }
 }

@@ -4,7 +4,7 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TokenKind {
     /// A word: letters, digits, `_`, and `.`, `-` or `/` between them.
     Word,
     /// `?x`, without its mark.
@@ -25,15 +25,19 @@ pub enum Kind {
     End,
 }
 
-impl Kind {
+impl TokenKind {
     /// Returns the mark before the text of a token of this kind.
     pub(crate) fn mark(self) -> &'static str {
         match self {
-            Kind::Value => "?",
-            Kind::Attr => "$",
-            Kind::DType => "'",
-            Kind::Rest => "..",
-            Kind::Word | Kind::Number | Kind::Text | Kind::Sign | Kind::End => "",
+            TokenKind::Value => "?",
+            TokenKind::Attr => "$",
+            TokenKind::DType => "'",
+            TokenKind::Rest => "..",
+            TokenKind::Word
+            | TokenKind::Number
+            | TokenKind::Text
+            | TokenKind::Sign
+            | TokenKind::End => "",
         }
     }
 }
@@ -42,7 +46,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'s> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// The text without a mark.
     pub text: &'s str,
     /// The span, mark included.
@@ -86,15 +90,15 @@ pub(crate) fn lex_from<'s>(
                 at += first.len_utf8();
                 continue;
             }
-            '?' => (Kind::Value, 1, 1 + name_len(&rest[1..])),
-            '$' => (Kind::Attr, 1, 1 + name_len(&rest[1..])),
-            '\'' => (Kind::DType, 1, 1 + name_len(&rest[1..])),
+            '?' => (TokenKind::Value, 1, 1 + name_len(&rest[1..])),
+            '$' => (TokenKind::Attr, 1, 1 + name_len(&rest[1..])),
+            '\'' => (TokenKind::DType, 1, 1 + name_len(&rest[1..])),
             '.' if rest.starts_with("..") => match name_len(&rest[2..]) {
-                0 => (Kind::Sign, 0, 2),
-                len => (Kind::Rest, 2, 2 + len),
+                0 => (TokenKind::Sign, 0, 2),
+                len => (TokenKind::Rest, 2, 2 + len),
             },
             '"' => match rest[1..].find(['"', '\n']).map(|end| end + 1) {
-                Some(end) if rest.as_bytes()[end] == b'"' => (Kind::Text, 0, end + 1),
+                Some(end) if rest.as_bytes()[end] == b'"' => (TokenKind::Text, 0, end + 1),
                 _ => {
                     let span = span(at, 1);
                     let error = Diagnostic::error(span, "string without closing quote");
@@ -103,10 +107,12 @@ pub(crate) fn lex_from<'s>(
                     continue;
                 }
             },
-            '0'..='9' | '-' => (Kind::Number, 0, number_len(rest)),
-            _ if first.is_ascii_alphabetic() || first == '_' => (Kind::Word, 0, word_len(rest)),
+            '0'..='9' | '-' => (TokenKind::Number, 0, number_len(rest)),
+            _ if first.is_ascii_alphabetic() || first == '_' => {
+                (TokenKind::Word, 0, word_len(rest))
+            }
             _ => match sign_len(rest.as_bytes()) {
-                Some(len) => (Kind::Sign, 0, len),
+                Some(len) => (TokenKind::Sign, 0, len),
                 None => {
                     let (error, len, meant) = no_token(at, rest, first);
                     found.push(error);
@@ -134,7 +140,7 @@ pub(crate) fn lex_from<'s>(
         at += len;
     }
     tokens.push(Token {
-        kind: Kind::End,
+        kind: TokenKind::End,
         text: "",
         span: span(text.len(), 0),
     });
@@ -143,19 +149,19 @@ pub(crate) fn lex_from<'s>(
 
 /// Returns the error for the text at `at`, whose first character `first` does not start a token, the length of the
 /// rejected text, and the intended token if it is clear, for example `and` for `&&`.
-fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(Kind, &str)>) {
-    const SIGNS: [(&str, Kind, &str); 11] = [
-        ("&&", Kind::Word, "and"),
-        ("||", Kind::Word, "or"),
-        ("&", Kind::Word, "and"),
-        ("|", Kind::Word, "or"),
-        ("!", Kind::Word, "not"),
-        ("→", Kind::Sign, "=>"),
-        ("⇒", Kind::Sign, "=>"),
-        ("↦", Kind::Sign, "=>"),
-        ("≤", Kind::Sign, "<="),
-        ("≥", Kind::Sign, ">="),
-        ("≠", Kind::Sign, "!="),
+fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(TokenKind, &str)>) {
+    const SIGNS: [(&str, TokenKind, &str); 11] = [
+        ("&&", TokenKind::Word, "and"),
+        ("||", TokenKind::Word, "or"),
+        ("&", TokenKind::Word, "and"),
+        ("|", TokenKind::Word, "or"),
+        ("!", TokenKind::Word, "not"),
+        ("→", TokenKind::Sign, "=>"),
+        ("⇒", TokenKind::Sign, "=>"),
+        ("↦", TokenKind::Sign, "=>"),
+        ("≤", TokenKind::Sign, "<="),
+        ("≥", TokenKind::Sign, ">="),
+        ("≠", TokenKind::Sign, "!="),
     ];
     let error = |len: usize| {
         let message = format!("`{}` does not start a token", &rest[..len]);
@@ -176,7 +182,7 @@ fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(K
         let close = rest[end..].chars().next().map_or(0, char::len_utf8);
         let straight = format!("\"{text}\"");
         let error = error(end + close).did_you_mean(&straight);
-        return (error, end + close, Some((Kind::Text, text)));
+        return (error, end + close, Some((TokenKind::Text, text)));
     }
     let comment = if rest.starts_with("//") {
         rest.lines().next().map_or(0, str::len)

@@ -5,8 +5,8 @@ use mind_ir::attr::AttrKind;
 use mind_ir::opdef::nearest;
 
 use super::ast::Name;
-use crate::expr::Kind;
-use crate::matching::pattern::Part;
+use crate::expr::ExprKind;
+use crate::matching::pattern::SlotUse;
 use crate::matching::slots::{Reg, RuleNames, Slot};
 
 /// The largest number of values of a rule.
@@ -24,35 +24,35 @@ pub(super) struct Names<'s> {
     pub(super) each: Vec<(Slot, Reg)>,
     /// Whether the left side has an error, so a name may be unbound only because of it.
     pub(super) broken: bool,
-    pub(super) attrs: Vec<(&'s str, Kind)>,
+    pub(super) attrs: Vec<(&'s str, ExprKind)>,
     pub(super) dtypes: Vec<&'s str>,
     pub(super) dims: Vec<&'s str>,
     pub(super) shapes: Vec<&'s str>,
 }
 
 /// Returns the slot of `name` in `names`, and binds it if it is new.
-pub(super) fn bind<'s>(names: &mut Vec<&'s str>, name: &'s str) -> Part {
+pub(super) fn bind<'s>(names: &mut Vec<&'s str>, name: &'s str) -> SlotUse {
     match names.iter().position(|own| *own == name) {
-        Some(at) => Part::Same(at as Slot),
+        Some(at) => SlotUse::Same(at as Slot),
         None => {
             names.push(name);
-            Part::Bind((names.len() - 1) as Slot)
+            SlotUse::Bind((names.len() - 1) as Slot)
         }
     }
 }
 
 /// Returns the expression kind of an attribute; `None` for literal data, which expressions cannot read.
-pub(super) fn kind_of(kind: AttrKind) -> Option<Kind> {
+pub(super) fn kind_of(kind: AttrKind) -> Option<ExprKind> {
     Some(match kind {
-        AttrKind::Int => Kind::Int,
-        AttrKind::Bool => Kind::Bool,
-        AttrKind::Float => Kind::Float,
-        AttrKind::Str => Kind::Str,
-        AttrKind::Ints => Kind::Ints,
-        AttrKind::Dims => Kind::Dims,
-        AttrKind::Pad => Kind::Padding,
-        AttrKind::ElementType => Kind::DType,
-        AttrKind::Word(_) => Kind::Word,
+        AttrKind::Int => ExprKind::Int,
+        AttrKind::Bool => ExprKind::Bool,
+        AttrKind::Float => ExprKind::Float,
+        AttrKind::Str => ExprKind::Str,
+        AttrKind::Ints => ExprKind::Ints,
+        AttrKind::Dims => ExprKind::Dims,
+        AttrKind::Pad => ExprKind::Padding,
+        AttrKind::ElementType => ExprKind::DType,
+        AttrKind::Word(_) => ExprKind::Word,
         AttrKind::LiteralData => return None,
     })
 }

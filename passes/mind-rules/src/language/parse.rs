@@ -4,7 +4,7 @@ use mind_diag::{Diagnostics, Span};
 
 use super::ast::{Body, Clause, CondAst, Expr, Name, OpEntry, RuleAst, Term};
 use super::cursor::{Parsed, Parser, name};
-use super::lex::{Kind, Token, lex, lex_from};
+use super::lex::{Token, TokenKind, lex, lex_from};
 
 /// Parses the rules of `text`; a rule with a syntax error is reported and skipped.
 pub(crate) fn parse<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<RuleAst<'s>> {
@@ -23,7 +23,7 @@ pub(crate) fn parse_from<'s>(
 fn rules<'s>(tokens: &[Token<'s>], found: &mut Diagnostics) -> Vec<RuleAst<'s>> {
     let mut parser = Parser::new(tokens);
     let mut rules = Vec::new();
-    while parser.peek().kind != Kind::End {
+    while parser.peek().kind != TokenKind::End {
         match parser.rule() {
             Ok(rule) => rules.push(rule),
             Err(error) => {
@@ -91,12 +91,12 @@ impl<'s> Parser<'_, 's> {
         if self.eat("source") {
             rule.clauses.push((Clause::Source, source));
             rule.source = match self.peek().kind {
-                Kind::Text => Some(name(self.next())),
+                TokenKind::Text => Some(name(self.next())),
                 _ => return Err(self.unexpected("a string")),
             };
         }
         rule.span = Span::new(start, self.end());
-        if self.peek().kind == Kind::End || self.at_rule() {
+        if self.peek().kind == TokenKind::End || self.at_rule() {
             Ok(rule)
         } else {
             Err(self.unexpected("the next `rule`"))
@@ -106,7 +106,7 @@ impl<'s> Parser<'_, 's> {
     /// Parses a clause before the sides of the rule; returns false if the next token does not start one.
     fn clause(&mut self, rule: &mut RuleAst<'s>) -> Parsed<bool> {
         let keyword = self.peek();
-        if keyword.kind != Kind::Word {
+        if keyword.kind != TokenKind::Word {
             return Ok(false);
         }
         let at = self.at();
@@ -142,7 +142,7 @@ impl<'s> Parser<'_, 's> {
             "let" => {
                 self.next();
                 let value = match self.peek().kind {
-                    Kind::Value => name(self.next()),
+                    TokenKind::Value => name(self.next()),
                     _ => return Err(self.unexpected("a value such as `?x`")),
                 };
                 self.expect("=")?;
@@ -216,7 +216,7 @@ impl<'s> Parser<'_, 's> {
         let lhs = self.expr()?;
         let token = self.peek();
         let comparison = matches!(token.text, "==" | "!=" | "<" | "<=" | ">" | ">=");
-        if token.kind == Kind::Sign && comparison {
+        if token.kind == TokenKind::Sign && comparison {
             let sign = name(self.next());
             return Ok(CondAst::Compare {
                 sign,

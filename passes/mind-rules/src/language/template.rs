@@ -9,7 +9,7 @@ use super::names::{Names, kind_of};
 use super::ops::Ops;
 use super::written::{check_arity, check_attrs, coerce};
 use crate::attr_value::AttrValue;
-use crate::expr::{Expression, Kind};
+use crate::expr::{ExprKind, Expression};
 use crate::matching::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};
 use crate::matching::slots::{Reg, Slot};
 
@@ -89,7 +89,7 @@ impl Compiler<'_, '_> {
                 let vocabulary = self.ops.vocabulary;
                 let (expression, kind) = self.names.expression(number, vocabulary, self.found)?;
                 self.values_of_lists(number)?;
-                if !matches!(kind, Kind::Int | Kind::Float) {
+                if !matches!(kind, ExprKind::Int | ExprKind::Float) {
                     let message = format!("a constant holds a number, found {}", kind.text());
                     let help = "as in `like(?x, 1.0)`";
                     self.found

@@ -4,14 +4,14 @@ use mind_diag::Diagnostic;
 
 use super::ast::{DimAst, Expr, Operand, Term, TypeAst};
 use super::cursor::{Parsed, Parser, name};
-use super::lex::Kind;
+use super::lex::TokenKind;
 
 impl<'s> Parser<'_, 's> {
     /// Parses an expression over attributes, shapes and extents.
     pub(super) fn expr(&mut self) -> Parsed<Expr<'s>> {
         let token = self.peek();
         match token.kind {
-            Kind::Value => {
+            TokenKind::Value => {
                 let name = name(self.next());
                 Ok(if self.eat("..") {
                     Expr::Values(name)
@@ -19,11 +19,11 @@ impl<'s> Parser<'_, 's> {
                     Expr::Value(name)
                 })
             }
-            Kind::Attr => Ok(Expr::Attr(name(self.next()))),
-            Kind::DType => Ok(Expr::DType(name(self.next()))),
-            Kind::Rest => Ok(Expr::Rest(name(self.next()))),
-            Kind::Number => Ok(Expr::Number(name(self.next()))),
-            Kind::Word => {
+            TokenKind::Attr => Ok(Expr::Attr(name(self.next()))),
+            TokenKind::DType => Ok(Expr::DType(name(self.next()))),
+            TokenKind::Rest => Ok(Expr::Rest(name(self.next()))),
+            TokenKind::Number => Ok(Expr::Number(name(self.next()))),
+            TokenKind::Word => {
                 let name = name(self.next());
                 match self.eat("(") {
                     true => Ok(Expr::Call {
@@ -33,11 +33,13 @@ impl<'s> Parser<'_, 's> {
                     false => Ok(Expr::Word(name)),
                 }
             }
-            Kind::Sign if token.text == "[" => {
+            TokenKind::Sign if token.text == "[" => {
                 self.next();
                 Ok(Expr::List(token.span, self.list("]")?))
             }
-            Kind::Sign | Kind::Text | Kind::End => Err(self.unexpected("an expression")),
+            TokenKind::Sign | TokenKind::Text | TokenKind::End => {
+                Err(self.unexpected("an expression"))
+            }
         }
     }
 
@@ -57,7 +59,7 @@ impl<'s> Parser<'_, 's> {
     pub(super) fn term(&mut self) -> Parsed<Term<'s>> {
         let token = self.peek();
         match token.kind {
-            Kind::Value => {
+            TokenKind::Value => {
                 let name = name(self.next());
                 if self.eat("@") {
                     let term = Box::new(self.nested(Self::term)?);
@@ -70,11 +72,11 @@ impl<'s> Parser<'_, 's> {
                 };
                 Ok(Term::Value { name, ty })
             }
-            Kind::Word if matches!(token.text, "like" | "scalar") => {
+            TokenKind::Word if matches!(token.text, "like" | "scalar") => {
                 self.next();
                 self.expect("(")?;
                 let value = match self.peek().kind {
-                    Kind::Value => name(self.next()),
+                    TokenKind::Value => name(self.next()),
                     _ => return Err(self.unexpected("a value such as `?x`")),
                 };
                 self.expect(",")?;
@@ -87,7 +89,7 @@ impl<'s> Parser<'_, 's> {
                     number,
                 })
             }
-            Kind::Word if token.text == "any" => {
+            TokenKind::Word if token.text == "any" => {
                 self.next();
                 self.expect("(")?;
                 let mut terms = vec![self.nested(Self::term)?];
@@ -100,7 +102,7 @@ impl<'s> Parser<'_, 's> {
                     terms,
                 })
             }
-            Kind::Word if token.text == "near" => {
+            TokenKind::Word if token.text == "near" => {
                 self.next();
                 self.expect("(")?;
                 let number = self.number()?;
@@ -110,8 +112,8 @@ impl<'s> Parser<'_, 's> {
                     number,
                 })
             }
-            Kind::Word if !self.at_rule() => self.op_term(),
-            Kind::Rest => {
+            TokenKind::Word if !self.at_rule() => self.op_term(),
+            TokenKind::Rest => {
                 let message = format!("`..{}` is a list of extents, not of values", token.text);
                 let help = format!("any number of operands are written `?{}..`", token.text);
                 Err(Box::new(Diagnostic::error(token.span, message).help(help)))
@@ -159,7 +161,7 @@ impl<'s> Parser<'_, 's> {
 
     fn ty(&mut self) -> Parsed<TypeAst<'s>> {
         let dtype = match self.peek().kind {
-            Kind::DType => Some(name(self.next())),
+            TokenKind::DType => Some(name(self.next())),
             _ if self.is("[") => None,
             _ => return Err(self.unexpected("a type such as `'t` or `'t[m, n]`")),
         };
@@ -172,9 +174,9 @@ impl<'s> Parser<'_, 's> {
                 self.expect(",")?;
             }
             dims.push(match self.peek().kind {
-                Kind::Word => DimAst::Named(name(self.next())),
-                Kind::Rest => DimAst::Rest(name(self.next())),
-                Kind::Number => match self.peek().text.parse() {
+                TokenKind::Word => DimAst::Named(name(self.next())),
+                TokenKind::Rest => DimAst::Rest(name(self.next())),
+                TokenKind::Number => match self.peek().text.parse() {
                     Ok(extent) => {
                         self.next();
                         DimAst::Fixed(extent)

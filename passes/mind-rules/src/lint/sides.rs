@@ -14,7 +14,7 @@ use crate::language::ast::Term;
 use crate::language::ops::Ops;
 use crate::matching::module::result_value;
 use crate::matching::pattern::Rule;
-use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replacement};
+use crate::matching::replacement::{NewTerm, ReplacementBuffers, Requirement, replacement};
 use crate::op_table::OpTable;
 use crate::unknown::Unknown;
 
@@ -50,7 +50,7 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
             continue;
         };
         let g = &mut drawn.g;
-        let Some(right) = right(rule, ops.table, g, root, Asked::Pattern) else {
+        let Some(right) = right(rule, ops.table, g, root, Requirement::Pattern) else {
             continue;
         };
         let Some(&value) = right.last() else { continue };
@@ -97,7 +97,7 @@ pub(super) fn loops(start: GreedyInstance<'_, '_>, rules: &[&Rule]) -> bool {
             let g = &mut drawn.g;
             let mut new = rules
                 .iter()
-                .filter_map(|rule| right(rule, start.ops.table, g, op, Asked::Condition));
+                .filter_map(|rule| right(rule, start.ops.table, g, op, Requirement::Condition));
             let Some(new) = new.next() else {
                 continue;
             };
@@ -130,13 +130,13 @@ pub(super) fn readers(
             continue;
         };
         let (g, table) = (&mut drawn.g, start.ops.table);
-        let Some(made) = right(start.rule, table, g, root, Asked::Condition) else {
+        let Some(made) = right(start.rule, table, g, root, Requirement::Condition) else {
             continue;
         };
         for op in made.iter().filter_map(|&value| g.defining_op(value)) {
             for (own, found) in rules.iter().zip(&mut found) {
-                *found |=
-                    replacement(own.rule, table, g, op, Asked::Condition, &mut buffers).is_ok();
+                *found |= replacement(own.rule, table, g, op, Requirement::Condition, &mut buffers)
+                    .is_ok();
             }
         }
         acted += 1;
@@ -153,10 +153,10 @@ fn right(
     table: &OpTable,
     g: &mut Graph,
     op: OpId,
-    asked: Asked,
+    required: Requirement,
 ) -> Option<Vec<ValueId>> {
     let mut buffers = ReplacementBuffers::default();
-    let terms = replacement(rule, table, g, op, asked, &mut buffers).ok()?;
+    let terms = replacement(rule, table, g, op, required, &mut buffers).ok()?;
     let mut values: Vec<ValueId> = Vec::with_capacity(terms.len());
     for term in terms {
         values.push(match term {

@@ -3,7 +3,9 @@
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId};
 
-use crate::matching::replacement::{Asked, NewTerm, NoMatch, ReplacementBuffers, replacement};
+use crate::matching::replacement::{
+    NewTerm, NoMatch, ReplacementBuffers, Requirement, replacement,
+};
 use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
@@ -74,6 +76,6 @@ impl RuleSet {
         {
             return Err(NoMatch::Pattern);
         }
-        replacement(rule, &self.ops, g, op, Asked::Condition, buffers)
+        replacement(rule, &self.ops, g, op, Requirement::Condition, buffers)
     }
 }

@@ -4,7 +4,7 @@ use mind_ir::types::Dim;
 
 use crate::expr::is_near;
 use crate::matching::pattern::{
-    AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern, TypePattern,
+    AttrPattern, DimPattern, Each, Instruction, Item, Pattern, ShapePattern, SlotUse, TypePattern,
 };
 use crate::matching::slots::{Reg, Slot, Slots};
 use crate::matching::subject::Subject;
@@ -14,7 +14,7 @@ use crate::op_table::OpIx;
 const MAX_OPERANDS: usize = 128;
 
 /// A match.
-pub struct Found<'f, S: Subject> {
+pub struct Match<'f, S: Subject> {
     /// The register file, the root first.
     pub registers: &'f [S::Value],
     /// Bound attributes, dtypes, extents and lists of values.
@@ -45,10 +45,10 @@ pub enum Failed<'f, O> {
 }
 
 /// Callback for failures.
-pub type Hear<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
+pub type OnFailure<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
 
 /// Callback for matches; the search continues while it returns true.
-pub type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
+pub type Accept<'a, S> = dyn FnMut(Match<'_, S>) -> bool + 'a;
 
 /// Reusable memory of the machine.
 pub struct Workspace<V, A, O> {
@@ -110,18 +110,18 @@ pub fn search<S: Subject>(
     !machine.done
 }
 
-/// Like [`search`], but the root of the pattern matches only `op`, and `hear` is called for each failure.
+/// Like [`search`], but the root of the pattern matches only `op`, and `on_failure` is called for each failure.
 pub fn attempt<S: Subject>(
     subject: &S,
     pattern: &Pattern,
     (root, op): (S::Value, S::Op),
     accept: &mut Accept<'_, S>,
-    hear: &mut Hear<'_, S>,
+    on_failure: &mut OnFailure<'_, S>,
 ) {
     let workspace = Workspace::default();
     let mut machine = Machine::new(subject, pattern, root, workspace, accept);
     machine.first = Some(op);
-    machine.hear = Some(hear);
+    machine.on_failure = Some(on_failure);
     machine.run(&pattern.instructions, &Then::Accept);
 }
 
@@ -148,14 +148,14 @@ impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
             done: false,
             depth: 0,
             first: None,
-            hear: None,
+            on_failure: None,
         }
     }
 
     /// Reports a failure to the listener, if there is one.
     fn fails(&mut self, step: Failed<'_, S::Op>) {
-        if let Some(hear) = &mut self.hear {
-            hear(Failure {
+        if let Some(on_failure) = &mut self.on_failure {
+            on_failure(Failure {
                 depth: self.depth,
                 step,
                 registers: &self.registers,
@@ -178,7 +178,7 @@ struct Machine<'m, 'a, S: Subject> {
     depth: usize,
     /// The only op that may match the root, if restricted.
     first: Option<S::Op>,
-    hear: Option<&'m mut Hear<'a, S>>,
+    on_failure: Option<&'m mut OnFailure<'a, S>>,
 }
 
 /// Continuation after the current instructions.
@@ -281,7 +281,7 @@ impl<S: Subject> Machine<'_, '_, S> {
                         continue;
                     }
                     self.ops.push((value, op));
-                    self.take_apart(items, self.subject.operands(op), rest, then);
+                    self.distribute(items, self.subject.operands(op), rest, then);
                     self.ops.pop();
                 }
                 nth > 0
@@ -302,7 +302,7 @@ impl<S: Subject> Machine<'_, '_, S> {
     fn end(&mut self, then: &Then<'_>) {
         match *then {
             Then::Accept => {
-                let found = Found {
+                let found = Match {
                     registers: &self.registers,
                     slots: &self.slots,
                     ops: &self.ops,
@@ -348,7 +348,7 @@ impl<S: Subject> Machine<'_, '_, S> {
     }
 
     /// Distributes operands over the items of a pattern, in every possible way.
-    fn take_apart(
+    fn distribute(
         &mut self,
         items: &[Item],
         operands: &[S::Value],
@@ -365,7 +365,7 @@ impl<S: Subject> Machine<'_, '_, S> {
             Some((Item::One(reg), items)) => {
                 if let Some((&first, operands)) = operands.split_first() {
                     self.set(*reg, first);
-                    self.take_apart(items, operands, rest, then);
+                    self.distribute(items, operands, rest, then);
                 }
             }
             Some((Item::Many(list), items)) => {
@@ -382,7 +382,7 @@ impl<S: Subject> Machine<'_, '_, S> {
                     let slot = &mut self.slots.lists[usize::from(*list)];
                     slot.clear();
                     slot.extend_from_slice(taken.0);
-                    self.take_apart(items, taken.1, rest, then);
+                    self.distribute(items, taken.1, rest, then);
                 }
             }
         }
@@ -436,11 +436,11 @@ impl<S: Subject> Machine<'_, '_, S> {
         let found = self.subject.ty(value);
         let slots = &mut self.slots;
         match pattern.dtype {
-            Some(Part::Bind(slot)) => slots.dtypes[usize::from(slot)] = Some(found.dtype),
-            Some(Part::Same(slot)) if slots.dtypes[usize::from(slot)] != Some(found.dtype) => {
+            Some(SlotUse::Bind(slot)) => slots.dtypes[usize::from(slot)] = Some(found.dtype),
+            Some(SlotUse::Same(slot)) if slots.dtypes[usize::from(slot)] != Some(found.dtype) => {
                 return false;
             }
-            Some(Part::Same(_)) | None => {}
+            Some(SlotUse::Same(_)) | None => {}
         }
         pattern
             .shape
@@ -459,11 +459,11 @@ fn matches_shape<V, A>(slots: &mut Slots<V, A>, pattern: &ShapePattern, shape: &
     }
     let mut dim = |pattern: &DimPattern, dim: Dim| match *pattern {
         DimPattern::Fixed(extent) => dim == Dim::Fixed(extent),
-        DimPattern::Part(Part::Bind(slot)) => {
+        DimPattern::Named(SlotUse::Bind(slot)) => {
             slots.dims[usize::from(slot)] = dim;
             true
         }
-        DimPattern::Part(Part::Same(slot)) => slots.dims[usize::from(slot)].surely_equals(dim),
+        DimPattern::Named(SlotUse::Same(slot)) => slots.dims[usize::from(slot)].surely_equals(dim),
     };
     let ends = pattern.front.iter().zip(shape).all(|(p, &d)| dim(p, d))
         && pattern
@@ -474,11 +474,11 @@ fn matches_shape<V, A>(slots: &mut Slots<V, A>, pattern: &ShapePattern, shape: &
     let rest = &shape[front..front + middle];
     ends && match pattern.rest {
         None => true,
-        Some(Part::Bind(slot)) => {
+        Some(SlotUse::Bind(slot)) => {
             slots.shapes[usize::from(slot)] = rest.to_vec();
             true
         }
-        Some(Part::Same(slot)) => {
+        Some(SlotUse::Same(slot)) => {
             let bound = &slots.shapes[usize::from(slot)];
             bound.len() == rest.len() && bound.iter().zip(rest).all(|(a, b)| a.surely_equals(*b))
         }

@@ -231,7 +231,7 @@ pub enum AttrPattern {
 
 /// A name in a pattern: its first occurrence binds, every other one compares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum SlotUse {
     /// The first occurrence.
     Bind(Slot),
     /// A later occurrence.
@@ -242,7 +242,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct TypePattern {
     /// The dtype, if the rule constrains it.
-    pub dtype: Option<Part>,
+    pub dtype: Option<SlotUse>,
     /// The shape, if the rule constrains it.
     pub shape: Option<ShapePattern>,
 }
@@ -253,7 +253,7 @@ pub struct ShapePattern {
     /// The leading extents.
     pub front: Box<[DimPattern]>,
     /// The name of the extents in between, if they are allowed.
-    pub rest: Option<Part>,
+    pub rest: Option<SlotUse>,
     /// The trailing extents.
     pub back: Box<[DimPattern]>,
 }
@@ -264,7 +264,7 @@ pub enum DimPattern {
     /// This extent.
     Fixed(i64),
     /// A named extent.
-    Part(Part),
+    Named(SlotUse),
 }
 
 /// The replacement of a match: terms in topological order, the last of which is the root.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::attr_value::AttrValue;
 use crate::constant::{LIKE_LIMIT, element};
 use crate::expr::{Number, Scope};
-use crate::matching::matcher::{Found, WorkspaceFor, search};
+use crate::matching::matcher::{Match, WorkspaceFor, search};
 use crate::matching::module::{InModule, result_value};
 use crate::matching::pattern::{Effect, Rule};
 use crate::matching::plan::{Planned, plan};
@@ -57,7 +57,7 @@ impl NoMatch {
 
 /// The requirements on a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Requirement {
     /// The left side matches.
     Pattern,
     /// The condition also holds.
@@ -84,7 +84,7 @@ pub(crate) fn replacement<'b>(
     ops: &OpTable,
     g: &Graph,
     op: OpId,
-    asked: Asked,
+    required: Requirement,
     buffers: &'b mut ReplacementBuffers,
 ) -> Result<&'b [NewTerm], NoMatch> {
     let Effect::Rewrite(template) = &rule.effect else {
@@ -102,7 +102,7 @@ pub(crate) fn replacement<'b>(
     let root = result_value(g, ops, rule.pattern.root, op);
     let mut best = NoMatch::Pattern;
     let mut made = false;
-    let mut accept = |found: Found<'_, InModule<'_>>| {
+    let mut accept = |found: Match<'_, InModule<'_>>| {
         let scope = Scope {
             subject: &subject,
             registers: found.registers,
@@ -111,7 +111,7 @@ pub(crate) fn replacement<'b>(
         let condition = rule
             .condition
             .as_ref()
-            .filter(|_| asked == Asked::Condition);
+            .filter(|_| required == Requirement::Condition);
         if condition.is_some_and(|own| own.holds(&scope) != Some(true)) {
             best = best.max(NoMatch::Condition);
             return true;
@@ -120,7 +120,7 @@ pub(crate) fn replacement<'b>(
         terms.clear();
         // Rejected instead of failing, because another match may yield a value of the right type.
         let fits = |last: &Planned<ValueId>| match last {
-            Planned::Value(value) if asked == Asked::Condition => {
+            Planned::Value(value) if required == Requirement::Condition => {
                 g.type_id(*value) == g.type_id(root)
             }
             _ => true,

@@ -14,7 +14,7 @@ use crate::matching::pattern::Rule;
 use crate::op_table::OpTable;
 use crate::ruleset::rule_info::RuleInfo;
 use crate::ruleset::rule_info::RuleIx;
-use crate::shipped::{Parsed, SHIPPED, ShippedOps, Wanted};
+use crate::shipped::{Parsed, RuleSelection, SHIPPED, ShippedOps};
 
 /// Compiled rules, with the op table they were checked against.
 #[derive(Debug)]
@@ -119,10 +119,10 @@ impl RuleSet {
         RuleSet::load(registry, SHIPPED)
     }
 
-    /// Loads the shipped rules among `wanted` that can match in modules whose ops are in `ops`, which must be
+    /// Loads the shipped rules among `selection` that can match in modules whose ops are in `ops`, which must be
     /// [closed](ShippedOps::closed).
     ///
-    /// On these modules the result equals that of all rules among `wanted`, except that ops created in the idiom phase
+    /// On these modules the result equals that of all rules among `selection`, except that ops created in the idiom phase
     /// are read only by fusions.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl RuleSet {
     pub fn shipped_for(
         registry: &Registry,
         ops: &ShippedOps,
-        wanted: Wanted,
+        selection: RuleSelection,
     ) -> Result<RuleSet, RuleErrors> {
         let table = OpTable::new(registry);
         let (mut infos, mut rules) = (Vec::new(), Vec::new());
@@ -141,8 +141,8 @@ impl RuleSet {
             vocabulary: &Vocabulary::new(),
             lint: false,
         };
-        let met = ops.met(registry, wanted);
-        for written in met.rules(registry, &table, wanted) {
+        let met = ops.met(registry, selection);
+        for written in met.rules(registry, &table, selection) {
             let Parsed { info, rule } = written.parsed();
             let has = |name: &str| met.by(written).has(name);
             let mut diagnostics = Diagnostics::new();

@@ -1,9 +1,9 @@
 //! The rules that ship with the compiler.
 
-mod part;
+mod selection;
 mod sides;
 mod written;
 
-pub use part::{ShippedOps, Wanted};
+pub use selection::{RuleSelection, ShippedOps};
 pub(crate) use written::Parsed;
 pub use written::{SHIPPED, shipped_names};

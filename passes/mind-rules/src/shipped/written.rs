@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use mind_diag::Diagnostics;
 use rustc_hash::FxHashSet;
 
-use super::part::Wanted;
+use super::selection::RuleSelection;
 use crate::language::ast::RuleAst;
 use crate::language::{RuleLocation, header, parse_from};
 use crate::ruleset::fast_math::FastMath;
@@ -38,9 +38,9 @@ pub(crate) struct Parsed {
 }
 
 impl Written {
-    /// Returns false if the rule is certainly not among `wanted`; only parsing decides exactly.
-    pub(super) fn may_be(&self, wanted: Wanted) -> bool {
-        wanted.has_engine(self.engine) && (self.is_exact || wanted.classes != FastMath::EXACT)
+    /// Returns false if the rule is certainly not among `selection`; only parsing decides exactly.
+    pub(super) fn may_be(&self, selection: RuleSelection) -> bool {
+        selection.has_engine(self.engine) && (self.is_exact || selection.classes != FastMath::EXACT)
     }
 
     /// Returns false if the rule certainly cannot match where only the ops of `set` are available; only parsing decides

@@ -111,7 +111,7 @@ fn rules_that_act_on_each_others_results() {
 }
 
 #[test]
-fn rules_that_an_earlier_one_leaves_nothing_to_do() {
+fn shadowed_rules_are_reported() {
     let after = |rule: &str| {
         let first = "rule a class exact core.abs(core.neg(?x)) => core.abs(?x)";
         format!("{first}\nrule b\n{rule}")

@@ -8,7 +8,7 @@ use mind_loops::ops::block::Block;
 
 use super::product::{has_dense_lines, is_column};
 use super::{Emitted, Emitter};
-use crate::kernel::{INNER, Kernel, Kind};
+use crate::kernel::{INNER, Kernel, KernelKind};
 use crate::options::{Options, Packing};
 use crate::strided::{Source, StridedView};
 
@@ -19,10 +19,10 @@ impl Emitter<'_, '_> {
         self.pack_outside(&mut chain)?;
         let mut operands: Vec<ValueId> = Vec::new();
         for operand in chain.iter().flat_map(|kernel| &kernel.operands) {
-            if is_inner(operand.place.source) {
+            if is_inner(operand.view.source) {
                 continue;
             }
-            let value = self.source(operand.place.source);
+            let value = self.source(operand.view.source);
             if !operands.contains(&value) {
                 operands.push(value);
             }
@@ -80,21 +80,21 @@ impl Emitter<'_, '_> {
     /// that pays, and copied if neither their rows nor their columns are contiguous.
     fn pack_outside(&mut self, chain: &mut [Kernel]) -> Emitted<()> {
         for kernel in chain {
-            let Kind::Contract(matrix) = kernel.kind else {
+            let KernelKind::Contract(matrix) = kernel.kind else {
                 continue;
             };
             let rows = kernel.dims[matrix.batch];
-            let place = kernel.operands[1].place.clone();
-            let columns = place.extents[place.extents.len() - 1];
-            if is_inner(place.source) || is_column([rows, columns]) {
+            let view = kernel.operands[1].view.clone();
+            let columns = view.extents[view.extents.len() - 1];
+            if is_inner(view.source) || is_column([rows, columns]) {
                 continue;
             }
-            if self.packs(&place, rows) {
-                let rhs = self.value(&place);
+            if self.packs(&view, rows) {
+                let rhs = self.value(&view);
                 let packed = Source::Value(self.pack(rhs, matrix.batch as i64)?);
-                kernel.operands[1].place = StridedView::whole(packed, place.extents);
-            } else if !has_dense_lines(&place) {
-                kernel.operands[1].place = self.copy(&place, kernel.origin)?;
+                kernel.operands[1].view = StridedView::whole(packed, view.extents);
+            } else if !has_dense_lines(&view) {
+                kernel.operands[1].view = self.copy(&view, kernel.origin)?;
             }
         }
         Ok(())
@@ -116,7 +116,7 @@ fn inner(
     for kernel in chain {
         let mut kernel = kernel.clone();
         for operand in &mut kernel.operands {
-            operand.place.source = moved(operand.place.source);
+            operand.view.source = moved(operand.view.source);
         }
         emitter.kernel(&kernel)?;
     }

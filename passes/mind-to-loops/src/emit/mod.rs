@@ -23,7 +23,7 @@ use mind_loops::ops::movement::{Gather, Join};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
 
-use crate::kernel::{Kernel, Kind};
+use crate::kernel::{Kernel, KernelKind};
 use crate::options::Options;
 use crate::strided::{Source, StridedView};
 
@@ -60,32 +60,32 @@ impl<'o, 'g> Emitter<'o, 'g> {
     /// A bug of the lowering.
     pub(crate) fn kernel(&mut self, kernel: &Kernel) -> Emitted<()> {
         let results = match &kernel.kind {
-            Kind::Nest { .. } => self.nest(kernel)?,
-            Kind::Contract(matrix) => self.contract(kernel, *matrix)?,
-            Kind::Window(origin) => self.window(kernel, *origin)?,
-            Kind::Block(chain) => self.block(kernel, chain)?,
-            Kind::Slide(origin) => vec![self.slide(kernel, *origin)?],
-            Kind::Gather { axis } => {
+            KernelKind::Nest { .. } => self.nest(kernel)?,
+            KernelKind::Contract(matrix) => self.contract(kernel, *matrix)?,
+            KernelKind::Window(origin) => self.window(kernel, *origin)?,
+            KernelKind::Block(chain) => self.block(kernel, chain)?,
+            KernelKind::Slide(origin) => vec![self.slide(kernel, *origin)?],
+            KernelKind::Gather { axis } => {
                 let operands = self.values(kernel);
                 vec![Gather::with(*axis).build(&mut self.b, operands[0], operands[1])?]
             }
-            Kind::Cumulative { axis, prefixes } => {
+            KernelKind::Cumulative { axis, prefixes } => {
                 let operands = self.values(kernel);
                 let cumulative = Cumulative::with(*axis, prefixes.kind)
                     .exclusive(prefixes.exclusive)
                     .reverse(prefixes.reverse);
                 vec![cumulative.build(&mut self.b, operands[0])?]
             }
-            Kind::Bitcast { dtype } => {
+            KernelKind::Bitcast { dtype } => {
                 let operands = self.values(kernel);
                 vec![Bitcast::with(*dtype).build(&mut self.b, operands[0])?]
             }
-            Kind::BlockProduct { format } => vec![self.block_product(kernel, *format)?],
-            Kind::Join { axis } => {
+            KernelKind::BlockProduct { format } => vec![self.block_product(kernel, *format)?],
+            KernelKind::Join { axis } => {
                 let operands = self.values(kernel);
                 vec![Join::with(*axis).build(&mut self.b, &operands)?]
             }
-            Kind::Evaluate(_) => self.evaluate(kernel)?,
+            KernelKind::Evaluate(_) => self.evaluate(kernel)?,
         };
         self.results.push(results);
         Ok(())
@@ -131,8 +131,8 @@ impl<'o, 'g> Emitter<'o, 'g> {
     }
 
     fn values(&mut self, kernel: &Kernel) -> Vec<ValueId> {
-        let places = kernel.operands.iter().map(|operand| &operand.place);
-        places.map(|place| self.value(place)).collect()
+        let views = kernel.operands.iter().map(|operand| &operand.view);
+        views.map(|view| self.value(view)).collect()
     }
 
     /// Returns the value that owns the memory of `source`.
@@ -143,24 +143,24 @@ impl<'o, 'g> Emitter<'o, 'g> {
         }
     }
 
-    /// Returns a value with the elements of `place`: its source, or a view of it that is emitted.
-    pub(crate) fn value(&mut self, place: &StridedView) -> ValueId {
-        let source = self.source(place.source);
-        if place.is_dense() && known(self.b.graph, source) == place.extents {
+    /// Returns a value with the elements of `view`: its source, or a view of it that is emitted.
+    pub(crate) fn value(&mut self, view: &StridedView) -> ValueId {
+        let source = self.source(view.source);
+        if view.is_dense() && known(self.b.graph, source) == view.extents {
             return source;
         }
-        let shape: Vec<i64> = place.extents.iter().map(|&extent| extent as i64).collect();
-        let offset = if place.count() == 0 { 0 } else { place.offset };
-        let view = View::with(&shape, &place.strides).offset(offset);
-        let view = view.build(&mut self.b, source);
-        view.unwrap_or_else(|why| panic!("a place is in its buffer: {why}"))
+        let shape: Vec<i64> = view.extents.iter().map(|&extent| extent as i64).collect();
+        let offset = if view.count() == 0 { 0 } else { view.offset };
+        let emitted = View::with(&shape, &view.strides).offset(offset);
+        let emitted = emitted.build(&mut self.b, source);
+        emitted.unwrap_or_else(|why| panic!("a view is in its buffer: {why}"))
     }
 
-    /// Emits a contiguous copy of the elements of `place`.
-    pub(crate) fn copy(&mut self, place: &StridedView, origin: OpId) -> Emitted<StridedView> {
-        let kernel = Kernel::copy(place.clone(), origin);
+    /// Emits a contiguous copy of the elements of `view`.
+    pub(crate) fn copy(&mut self, view: &StridedView, origin: OpId) -> Emitted<StridedView> {
+        let kernel = Kernel::copy(view.clone(), origin);
         let copy = Source::Value(self.nest(&kernel)?[0]);
-        Ok(StridedView::whole(copy, place.extents.clone()))
+        Ok(StridedView::whole(copy, view.extents.clone()))
     }
 
     /// Returns whether the elements of `source` are the same in every run once weights are bound.

@@ -5,7 +5,7 @@ use mind_ir::opdef::Op;
 use mind_loops::ops::nest::{Nest, vector_axis};
 
 use super::{Emitted, Emitter, ints};
-use crate::kernel::{Kernel, Kind};
+use crate::kernel::{Kernel, KernelKind};
 
 impl Emitter<'_, '_> {
     /// Emits a nest, with adjacent dimensions merged where the strides of all operands allow it.
@@ -14,7 +14,7 @@ impl Emitter<'_, '_> {
         let operands: Vec<_> = kernel
             .operands
             .iter()
-            .map(|operand| self.value(&operand.place))
+            .map(|operand| self.value(&operand.view))
             .collect();
         let axis = |axis: Option<usize>| axis.map_or(-1, |axis| axis as i64);
         let (rank, along) = (kernel.dims.len(), kernel.along());
@@ -88,9 +88,9 @@ fn joined(mut kernel: Kernel) -> Kernel {
         let along = kernel.along();
         for operand in &mut kernel.operands {
             let first = own_axis(at - 1, along.filter(|_| operand.is_row));
-            operand.place = operand.place.joined(first);
+            operand.view = operand.view.joined(first);
         }
-        if let Kind::Nest { along: Some(axis) } = &mut kernel.kind
+        if let KernelKind::Nest { along: Some(axis) } = &mut kernel.kind
             && *axis > at
         {
             *axis -= 1;
@@ -109,10 +109,10 @@ fn widened(kernel: Kernel) -> Kernel {
     let mut wide = kernel.clone();
     wide.dims.swap(axis - 1, axis);
     for operand in wide.operands.iter_mut().filter(|operand| !operand.is_row) {
-        operand.place.extents.swap(axis - 1, axis);
-        operand.place.strides.swap(axis - 1, axis);
+        operand.view.extents.swap(axis - 1, axis);
+        operand.view.strides.swap(axis - 1, axis);
     }
-    wide.kind = Kind::Nest {
+    wide.kind = KernelKind::Nest {
         along: Some(axis - 1),
     };
     if joins(&wide, axis) { wide } else { kernel }
@@ -126,7 +126,7 @@ fn joins(kernel: &Kernel, at: usize) -> bool {
     !reduced
         && kernel.operands.iter().all(|operand| {
             let first = own_axis(at, along.filter(|_| operand.is_row));
-            operand.place.continues(first)
+            operand.view.continues(first)
         })
 }
 

@@ -33,9 +33,7 @@ impl Sides {
     fn update(&mut self, change: impl Fn(&StridedView) -> StridedView) {
         self.lhs = change(&self.lhs);
         self.rhs = change(&self.rhs);
-        self.rest
-            .iter_mut()
-            .for_each(|place| *place = change(place));
+        self.rest.iter_mut().for_each(|view| *view = change(view));
     }
 
     /// Merges the row dimensions to one. Those that cannot be merged become batch dimensions, along which the right
@@ -46,15 +44,15 @@ impl Sides {
             self.lhs = self.lhs.with_unit(first);
             self.rest
                 .iter_mut()
-                .for_each(|place| *place = place.with_unit(first));
+                .for_each(|view| *view = view.with_unit(first));
         }
         for at in (first..(first + rows).saturating_sub(1)).rev() {
-            let own = |place: &StridedView| place.continues(at);
+            let own = |view: &StridedView| view.continues(at);
             if own(&self.lhs) && self.rest.iter().all(own) {
                 self.lhs = self.lhs.joined(at);
                 self.rest
                     .iter_mut()
-                    .for_each(|place| *place = place.joined(at));
+                    .for_each(|view| *view = view.joined(at));
             } else {
                 self.batch += at + 1 - first;
                 for axis in first..=at {
@@ -73,14 +71,14 @@ impl Sides {
             && let Some(at) = self.batch.checked_sub(1)
         {
             let is_shared = self.rhs.extents[at] == 1 || self.rhs.strides[at] == 0;
-            let continues = |place: &StridedView| place.continues(at);
+            let continues = |view: &StridedView| view.continues(at);
             if !is_shared || !continues(&self.lhs) || !self.rest.iter().all(continues) {
                 return;
             }
             self.lhs = self.lhs.joined(at);
             self.rest
                 .iter_mut()
-                .for_each(|place| *place = place.joined(at));
+                .for_each(|view| *view = view.joined(at));
             self.rhs.extents.remove(at);
             self.rhs.strides.remove(at);
             self.batch = at;
@@ -90,22 +88,22 @@ impl Sides {
     /// Merges adjacent batch dimensions where all operands allow it.
     fn join_batch(&mut self) {
         for at in (0..self.batch.saturating_sub(1)).rev() {
-            if self.all().all(|place| place.continues(at)) {
-                self.update(|place| place.joined(at));
+            if self.all().all(|view| view.continues(at)) {
+                self.update(|view| view.joined(at));
                 self.batch -= 1;
             }
         }
     }
 
     /// Transposes a product with a single column to one with a single row, because only the columns are vectorised.
-    fn lay_column_down(&mut self) {
+    fn transpose_column(&mut self) {
         let (m, n) = (self.batch, self.batch + 1);
         if !is_column([self.lhs.extents[m], self.rhs.extents[n]]) {
             return;
         }
         self.parts = self.parts.exchanged();
         let order: Vec<usize> = (0..self.batch).chain([n, m]).collect();
-        self.update(|place| place.permuted(&order));
+        self.update(|view| view.permuted(&order));
         std::mem::swap(&mut self.lhs, &mut self.rhs);
     }
 }
@@ -123,7 +121,7 @@ impl Emitter<'_, '_> {
         sides.join_rows(matrix.rows);
         sides.join_stack_to_rows();
         sides.join_batch();
-        sides.lay_column_down();
+        sides.transpose_column();
         let lhs = self.value(&sides.lhs);
         // The strides of an empty batch are arbitrary.
         let shared = sides.rhs.count() > 0
@@ -146,7 +144,7 @@ impl Emitter<'_, '_> {
             self.value(&sides.rhs)
         };
         let mut operands = vec![lhs, rhs];
-        operands.extend(sides.rest.iter().map(|place| self.value(place)));
+        operands.extend(sides.rest.iter().map(|view| self.value(view)));
         let parallel: Vec<i64> = (0..sides.batch as i64 + 2).collect();
         let Options { micro, block, .. } = self.options;
         let attrs = Contract::attrs(sides.batch as i64, &parallel, micro, block, &[]);
@@ -161,19 +159,19 @@ impl Emitter<'_, '_> {
     /// Returns the operands with a single dimension for the columns. An operand whose column dimensions cannot be
     /// merged is copied.
     fn sides(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Sides> {
-        let mut places: Vec<StridedView> = kernel
+        let mut views: Vec<StridedView> = kernel
             .operands
             .iter()
-            .map(|operand| operand.place.clone())
+            .map(|operand| operand.view.clone())
             .collect();
-        for (index, place) in places.iter_mut().enumerate().skip(1) {
-            let end = place.extents.len();
-            *place = match matrix.columns {
-                0 => place.with_unit(end),
-                columns => match place.collapsed(end - columns..end) {
-                    Some(place) => place,
+        for (index, view) in views.iter_mut().enumerate().skip(1) {
+            let end = view.extents.len();
+            *view = match matrix.columns {
+                0 => view.with_unit(end),
+                columns => match view.collapsed(end - columns..end) {
+                    Some(view) => view,
                     None => {
-                        let dense = self.copy(place, kernel.origin)?;
+                        let dense = self.copy(view, kernel.origin)?;
                         dense
                             .collapsed(end - columns..end)
                             .expect("a dense buffer collapses")
@@ -182,8 +180,8 @@ impl Emitter<'_, '_> {
             };
             debug_assert!(index > 0);
         }
-        let mut places = places.into_iter();
-        let (lhs, rhs) = (places.next(), places.next());
+        let mut views = views.into_iter();
+        let (lhs, rhs) = (views.next(), views.next());
         let (Some(lhs), Some(rhs)) = (lhs, rhs) else {
             unreachable!("a product has two sides");
         };
@@ -191,7 +189,7 @@ impl Emitter<'_, '_> {
             batch: matrix.batch,
             lhs,
             rhs,
-            rest: places.collect(),
+            rest: views.collect(),
             parts: matrix.parts,
         })
     }
@@ -224,28 +222,28 @@ impl Emitter<'_, '_> {
         for (index, operand) in kernel.operands.iter().enumerate() {
             // An operand of the epilogue is indexed by one position for the lines and columns of an image, so that
             // these have to merge.
-            let is_plane = operand.place.collapsed(1..3).is_some();
+            let is_plane = operand.view.collapsed(1..3).is_some();
             let value = match index < 2 || is_plane {
-                true => self.value(&operand.place),
+                true => self.value(&operand.view),
                 false => {
-                    let dense = self.copy(&operand.place, kernel.origin)?;
+                    let dense = self.copy(&operand.view, kernel.origin)?;
                     self.value(&dense)
                 }
             };
             operands.push(value);
         }
-        let fixed = self.is_fixed(kernel.operands[1].place.source);
+        let fixed = self.is_fixed(kernel.operands[1].view.source);
         if self.options.pack == Packing::Always || fixed && self.options.pack == Packing::Auto {
             operands[1] = self.pack(operands[1], 0)?;
         }
         let g = &*self.b.graph;
-        let view = TensorWindow::from_id(origin);
-        let strides = view.strides(g).to_vec();
-        let pads = match view.padding(g) {
+        let convolution = TensorWindow::from_id(origin);
+        let strides = convolution.strides(g).to_vec();
+        let pads = match convolution.padding(g) {
             Padding::Custom(pads) => Some(*pads),
             _ => None,
         };
-        let padding = match (view.padding(g), &pads) {
+        let padding = match (convolution.padding(g), &pads) {
             (_, Some(pads)) => Padding::Custom(pads),
             (Padding::Same, _) => Padding::Same,
             _ => Padding::Valid,

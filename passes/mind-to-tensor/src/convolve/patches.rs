@@ -12,7 +12,7 @@ use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::index::Slice;
 use mind_tensor::ops::join::Concat;
 
-use super::{Form, fixed};
+use super::{ConvolutionDims, fixed};
 use crate::emit::{Lowered, reshape, shape};
 use crate::known::Known;
 use crate::packed::pays;
@@ -21,7 +21,7 @@ use crate::product::product;
 /// The largest number of taps, because im2col copies the input once for each.
 const MOST_TAPS: usize = 64;
 
-impl Form<'_> {
+impl ConvolutionDims<'_> {
     /// Lowers to a product with sums of `dtype`, with dot products of four bytes if `dots_bytes`. Returns `None` if
     /// im2col does not apply or does not pay.
     pub(super) fn patches(
@@ -64,7 +64,7 @@ impl Form<'_> {
     fn with_zeros(&self, b: &mut Builder<'_>, mut input: ValueId) -> Lowered {
         for (at, axis) in self.slides.iter().enumerate() {
             let low = axis.low.max(0);
-            let high = zeros_behind(axis).max(0);
+            let high = zeros_after(axis).max(0);
             input = zeros_around(b, input, at + 1, [low, high])?;
         }
         Ok(input)
@@ -87,7 +87,7 @@ impl Form<'_> {
 }
 
 /// Returns the number of zeros that windows read after the last element.
-pub(super) fn zeros_behind(axis: &SlideAxis) -> i64 {
+pub(super) fn zeros_after(axis: &SlideAxis) -> i64 {
     end(axis, axis.window - 1) - axis.low - axis.extent as i64
 }
 

@@ -8,17 +8,17 @@ use mind_ir::builder::Builder;
 use mind_tensor::ops::index::Slice;
 use mind_tensor::ops::transpose::Transpose;
 
-use super::patches::{zeros_around, zeros_behind};
-use super::{Form, fixed};
+use super::patches::{zeros_after, zeros_around};
+use super::{ConvolutionDims, fixed};
 use crate::emit::{Lowered, reshape};
 
-impl Form<'_> {
+impl ConvolutionDims<'_> {
     /// Returns whether the decomposition applies: dilated dimensions have stride 1 and enough positions for all phases,
     /// so that `tensor.window` can compute them.
     pub(super) fn is_in_phases(&self) -> bool {
         let fits = |axis: &SlideAxis| {
             let is_plain =
-                axis.stride == 1 && axis.base == 1 && axis.low >= 0 && zeros_behind(axis) >= 0;
+                axis.stride == 1 && axis.base == 1 && axis.low >= 0 && zeros_after(axis) >= 0;
             axis.dilation == 1 || is_plain && axis.positions as i64 >= 2 * axis.dilation
         };
         self.groups == 1
@@ -54,8 +54,8 @@ impl Form<'_> {
             let phase = axis.dilation as usize;
             let each = axis.positions.div_ceil(phase);
             let total = (each + axis.window - 1) * phase;
-            let behind = total as i64 - axis.low - axis.extent as i64;
-            input = zeros_around(b, input, at + 1, [axis.low, behind])?;
+            let high = total as i64 - axis.low - axis.extent as i64;
+            input = zeros_around(b, input, at + 1, [axis.low, high])?;
             strides[at] = 1;
             pads.extend([0, 0]);
             phases.push(split.len() as i64 + 1);

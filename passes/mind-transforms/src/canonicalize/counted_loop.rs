@@ -145,7 +145,7 @@ impl Counter {
         let Counter {
             first, step, bound, ..
         } = *self;
-        if !self.goes_on(first) {
+        if !self.continues(first) {
             return Some(0);
         }
         let (distance, pace) = (bound - first, step);
@@ -160,7 +160,7 @@ impl Counter {
         (steps > 0 && self.represents(last)).then_some(steps)
     }
 
-    fn goes_on(&self, value: i128) -> bool {
+    fn continues(&self, value: i128) -> bool {
         let bound = &self.bound;
         match self.direction {
             Direction::Eq => value == *bound,

@@ -14,7 +14,7 @@ use mind_ir::{OpId, Ty, ValueId};
 use mind_rewrite::constant_value;
 
 /// The maximum number of ops that are tried one by one if not all of them can be replaced together.
-const MOST_ALONE: usize = 16;
+const MAX_SINGLE_TRIES: usize = 16;
 
 /// The size limit in bytes of a list of extents.
 const LIST: u64 = 1 << 10;
@@ -38,7 +38,7 @@ pub(super) fn narrow(g: &mut Graph, config: &VerifyConfig, keeps_outputs: bool) 
         return 0;
     }
     let mut count = 0;
-    for op in ops.into_iter().take(MOST_ALONE) {
+    for op in ops.into_iter().take(MAX_SINGLE_TRIES) {
         if let Some(one) = narrowed(g, &[op], config, keeps_outputs) {
             *g = one;
             count += 1;

@@ -26,7 +26,7 @@ const VOCABULARY: usize = 4096;
 
 /// The distribution of embeddings and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum InputKind {
     Random,
     Repeated,
     Outliers,
@@ -75,7 +75,7 @@ fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
     });
     let engine = Arc::new(engine.map_err(|_| "no engine")?);
     for format in formats {
-        for kind in [Kind::Random, Kind::Repeated, Kind::Outliers] {
+        for kind in [InputKind::Random, InputKind::Repeated, InputKind::Outliers] {
             let logits = |products| logits(config, &engine, products, (format, kind), tokens);
             let exact = logits(Products::Numbers)?;
             let found = logits(Products::Integers)?;
@@ -90,7 +90,7 @@ fn logits(
     config: Config,
     engine: &Arc<Engine>,
     products: Products,
-    (format, kind): (WeightType, Kind),
+    (format, kind): (WeightType, InputKind),
     count: usize,
 ) -> Result<Vec<f32>, String> {
     let fail = |why: mind_model::ModelError| why.to_string();
@@ -102,8 +102,8 @@ fn logits(
     let model = Model::with_options(config, weights, Runner::Jit(engine.clone()), options);
     let mut session = Session::new(Arc::new(model.map_err(fail)?), count).map_err(fail)?;
     let token = |at: usize| match kind {
-        Kind::Repeated => at as u32 % 7,
-        Kind::Random | Kind::Outliers => mixed(at as u64) as u32 % VOCABULARY as u32,
+        InputKind::Repeated => at as u32 % 7,
+        InputKind::Random | InputKind::Outliers => mixed(at as u64) as u32 % VOCABULARY as u32,
     };
     let tokens: Vec<u32> = (0..count).map(token).collect();
     session.prefill_all(&tokens).map_err(fail)
@@ -161,7 +161,7 @@ fn mixed(at: u64) -> u64 {
 /// Random weights that are generated on demand, with magnitudes of about 1 / sqrt(inputs) and mean 0.
 struct Balanced {
     format: WeightType,
-    kind: Kind,
+    kind: InputKind,
 }
 
 impl Balanced {
@@ -240,7 +240,7 @@ impl Weights for Balanced {
         for (at, x) in row.iter_mut().enumerate() {
             let bits = mixed((index as u64) << 20 | at as u64);
             *x = (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
-            if self.kind == Kind::Outliers && at % 100 == 7 {
+            if self.kind == InputKind::Outliers && at % 100 == 7 {
                 *x *= 50.0;
             }
         }

@@ -68,14 +68,14 @@ enum Weights {
 
 /// A product to time.
 #[derive(Clone, Copy)]
-struct Row {
+struct ProductCase {
     dtype: DType,
     extents: (usize, usize, usize),
     weights: Weights,
     epilogue: Epilogue,
 }
 
-impl Row {
+impl ProductCase {
     fn name(&self) -> String {
         let (m, n, k) = self.extents;
         let weights = match self.weights {
@@ -95,10 +95,10 @@ impl Row {
     }
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<ProductCase> {
     let mut rows = Vec::new();
     let mut add = |dtype, extents, weights, epilogue| {
-        rows.push(Row {
+        rows.push(ProductCase {
             dtype,
             extents,
             weights,
@@ -311,7 +311,7 @@ impl Bench {
     }
 
     /// Times a row, and the same product in schedules with `changes`.
-    fn run(&self, row: &Row, changes: &[String]) {
+    fn run(&self, row: &ProductCase, changes: &[String]) {
         let (m, n, k) = row.extents;
         let changes = std::iter::once("").chain(changes.iter().map(String::as_str));
         let mut calls: Vec<Call> = changes
@@ -485,7 +485,7 @@ fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
 }
 
 impl Call {
-    fn new(row: &Row, target: &TargetInfo, change: &str) -> Call {
+    fn new(row: &ProductCase, target: &TargetInfo, change: &str) -> Call {
         let (m, n, k) = row.extents;
         let (n_stride, k_stride, lie) = match row.weights {
             Weights::Constant | Weights::Rows => (1, n, Rhs::Rows { k_stride: n }),
@@ -603,7 +603,7 @@ impl Call {
     }
 
     /// Prints the medians and the best run.
-    fn report(self, row: &Row) {
+    fn report(self, row: &ProductCase) {
         let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
         let read = if self.memory.is_empty() {
             String::new()

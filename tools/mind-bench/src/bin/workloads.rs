@@ -14,7 +14,7 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mind_bench::workloads::report::{self, HEAD, Row};
+use mind_bench::workloads::report::{self, HEAD, WorkloadResult};
 use mind_bench::workloads::run::{Effort, Failure, Timed, measure};
 use mind_bench::workloads::{Workload, all};
 use mind_driver::engine::{Config, Engine};
@@ -172,7 +172,7 @@ fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
         for workload in workloads {
             match measure(&engine, workload, args.effort) {
                 Ok(times) => {
-                    let row = Row::new(workload, times, &peaks, engine.target());
+                    let row = WorkloadResult::new(workload, times, &peaks, engine.target());
                     println!("{}", row.line());
                     rows.push(row);
                 }

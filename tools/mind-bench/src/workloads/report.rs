@@ -11,7 +11,7 @@ use mind_jit::peaks::Peaks;
 
 /// A workload on a number of threads.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct WorkloadResult {
     /// The name of the workload.
     pub name: String,
     /// Number of threads.
@@ -30,9 +30,14 @@ pub struct Row {
     pub limit: &'static str,
 }
 
-impl Row {
+impl WorkloadResult {
     /// Returns the row of a workload that was measured on the threads of `peaks`.
-    pub fn new(workload: &Workload, times: Times, peaks: &Peaks, target: &TargetInfo) -> Row {
+    pub fn new(
+        workload: &Workload,
+        times: Times,
+        peaks: &Peaks,
+        target: &TargetInfo,
+    ) -> WorkloadResult {
         let seconds = times.run.as_secs_f64();
         let flops = workload.flops as f64;
         let compute = match times.possible_flops {
@@ -47,7 +52,7 @@ impl Row {
             (_, Some(memory)) => (Some(memory), "bytes"),
             (compute, None) => (compute, "peak"),
         };
-        Row {
+        WorkloadResult {
             name: workload.name.clone(),
             threads: peaks.threads,
             times,
@@ -102,7 +107,7 @@ impl Row {
     }
 }
 
-/// The header of the lines of [`Row::line`].
+/// The header of the lines of [`WorkloadResult::line`].
 pub const HEAD: &str = "workload               thr      run us          q1          q3   GFLOP/s      GB/s   perf limit   comp ms   bind ms";
 
 /// Returns the measured peaks of the machine, as lines.
@@ -124,7 +129,7 @@ pub fn machine(peaks: &Peaks) -> String {
 }
 
 /// Returns everything as one JSON object.
-pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[Row]) -> Value {
+pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[WorkloadResult]) -> Value {
     let machine = |peaks: &Peaks| {
         let flops = peaks
             .flops
@@ -143,7 +148,7 @@ pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[Row]) -> Value {
     json!({
         "isa": target.isa.name(),
         "peaks": peaks.iter().map(machine).collect::<Vec<_>>(),
-        "rows": rows.iter().map(Row::json).collect::<Vec<_>>(),
+        "rows": rows.iter().map(WorkloadResult::json).collect::<Vec<_>>(),
     })
 }
 
@@ -180,7 +185,7 @@ mod tests {
             flops: 100_000,
             bytes: 4_000,
         };
-        let row = Row::new(&workload, times, &peaks, &target);
+        let row = WorkloadResult::new(&workload, times, &peaks, &target);
         assert_eq!(
             (row.limit, row.attained, row.gflops),
             ("peak", Some(0.5), Some(50.0))
@@ -189,10 +194,10 @@ mod tests {
             possible_flops: Some(125_000.0),
             ..times
         };
-        let row = Row::new(&workload, slowed, &peaks, &target);
+        let row = WorkloadResult::new(&workload, slowed, &peaks, &target);
         assert_eq!(row.attained, Some(0.8));
         workload.flops = 0;
-        let row = Row::new(&workload, times, &peaks, &target);
+        let row = WorkloadResult::new(&workload, times, &peaks, &target);
         assert_eq!((row.limit, row.gflops, row.gbytes), ("bytes", None, 2.0));
         assert!((row.attained.expect("a limit") - 0.005).abs() < 1e-9);
         let columns = |line: &str| line.split_whitespace().count();

@@ -24,6 +24,9 @@ pub enum NpzError {
         /// The error.
         error: NpyError,
     },
+    /// The file cannot be read.
+    #[error("{0}")]
+    Read(std::io::Error),
     /// Writing failed.
     #[error("the archive cannot be written: {0}")]
     Write(#[from] std::io::Error),

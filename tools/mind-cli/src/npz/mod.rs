@@ -13,7 +13,7 @@ use std::path::Path;
 
 use mind_diag::{Diagnostic, SourceFile, Span};
 use mind_driver::host::Host;
-use mind_interp::Arrays;
+use mind_interp::{ArrayType, ArrayTypes, Arrays};
 use mind_ir::tensor::Tensor;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
@@ -25,26 +25,57 @@ use crate::{DiagnosticFormat, REJECTED, report_one};
 /// Allowance in bytes for everything in an archive besides elements.
 const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 
-/// Reads the arrays of the archive at `path`, at most `limit` bytes of elements.
-///
-/// # Errors
-///
-/// Returns the exit code after reporting the error; see [`read`].
-pub fn read_file(
-    path: &str,
+/// An archive of a file, whose errors are reported.
+pub struct ArchiveFile<'p> {
+    path: &'p str,
+    archive: Archive<Vec<u8>>,
     limit: u64,
     form: DiagnosticFormat,
-    host: &mut dyn Host,
-) -> Result<Arrays, u8> {
-    let bytes = host.read(Path::new(path), limit.saturating_add(ARCHIVE_OVERHEAD));
-    let reason = match bytes {
-        Ok(bytes) => match read(&bytes, limit) {
-            Ok(arrays) => return Ok(arrays),
-            Err(error) => error.to_string(),
-        },
-        Err(error) => error.to_string(),
-    };
-    Err(refuse(path, reason, form, host))
+}
+
+impl<'p> ArchiveFile<'p> {
+    /// Opens the archive at `path`, of which at most `limit` bytes of elements are read.
+    ///
+    /// # Errors
+    ///
+    /// The exit code, after the reason was reported; see [`Archive::open`].
+    pub fn open(
+        path: &'p str,
+        limit: u64,
+        form: DiagnosticFormat,
+        host: &mut dyn Host,
+    ) -> Result<ArchiveFile<'p>, u8> {
+        let bytes = host.read(Path::new(path), limit.saturating_add(ARCHIVE_OVERHEAD));
+        let archive = bytes.map_err(NpzError::Read).and_then(Archive::open);
+        match archive {
+            Ok(archive) => Ok(ArchiveFile {
+                path,
+                archive,
+                limit,
+                form,
+            }),
+            Err(error) => Err(refuse(path, error.to_string(), form, host)),
+        }
+    }
+
+    /// The types of all arrays by name.
+    pub fn types(&self) -> &ArrayTypes {
+        self.archive.types()
+    }
+
+    /// The wanted arrays by name.
+    ///
+    /// # Errors
+    ///
+    /// The exit code, after the reason was reported; see [`Archive::arrays`].
+    pub fn arrays(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+        host: &mut dyn Host,
+    ) -> Result<Arrays, u8> {
+        let arrays = self.archive.arrays(self.limit, is_wanted);
+        arrays.map_err(|error| refuse(self.path, error.to_string(), self.form, host))
+    }
 }
 
 /// Reports the error of an archive and returns the exit code.
@@ -59,33 +90,85 @@ pub(crate) fn refuse(
     REJECTED
 }
 
-/// Reads the arrays of an archive by name, at most `limit` bytes of elements.
-///
-/// Memory is allocated for data that is present, not for sizes that headers claim.
+/// An archive of which the headers were read.
+pub struct Archive<B> {
+    zip: ZipArchive<Cursor<B>>,
+    /// Names of arrays, in the order of the archive.
+    names: Vec<String>,
+    types: ArrayTypes,
+}
+
+impl<B: AsRef<[u8]>> Archive<B> {
+    /// Reads the directory of an archive and the headers of its arrays.
+    ///
+    /// # Errors
+    ///
+    /// Broken archives and headers, dtypes without counterpart.
+    pub fn open(bytes: B) -> Result<Archive<B>, NpzError> {
+        let mut zip = ZipArchive::new(Cursor::new(bytes))?;
+        if zip.has_duplicate_names() {
+            return Err(NpzError::Repeated);
+        }
+        let (mut names, mut types) = (Vec::new(), ArrayTypes::new());
+        for index in 0..zip.len() {
+            let mut member = zip.by_index(index)?;
+            let member_name = member.name()?.into_owned();
+            let Some(name) = member_name.strip_suffix(".npy") else {
+                return Err(NpzError::NotAnArray(member_name));
+            };
+            let header = npy::header(&mut member).map_err(in_array(name))?;
+            let (dtype, shape) = (header.dtype, header.shape);
+            types.insert(name.to_owned(), ArrayType { dtype, shape });
+            names.push(name.to_owned());
+        }
+        Ok(Archive { zip, names, types })
+    }
+
+    /// Returns the types of all arrays by name.
+    pub fn types(&self) -> &ArrayTypes {
+        &self.types
+    }
+
+    /// Reads the wanted arrays by name, at most `limit` bytes of elements. Others are not unpacked.
+    ///
+    /// Memory is allocated for data that is present, not for sizes that headers claim.
+    ///
+    /// # Errors
+    ///
+    /// Broken archives and arrays, more than `limit` bytes.
+    pub fn arrays(
+        &mut self,
+        limit: u64,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Arrays, NpzError> {
+        let (mut arrays, mut left) = (Arrays::new(), limit);
+        for (index, name) in self.names.iter().enumerate() {
+            if !is_wanted(name) {
+                continue;
+            }
+            let mut member = self.zip.by_index(index)?;
+            let array = npy::read(&mut member, left).map_err(in_array(name))?;
+            left -= (array.count() * array.dtype().size()) as u64;
+            arrays.insert(name.to_owned(), array);
+        }
+        Ok(arrays)
+    }
+}
+
+fn in_array(name: &str) -> impl Fn(NpyError) -> NpzError {
+    move |error| NpzError::Array {
+        name: name.to_owned(),
+        error,
+    }
+}
+
+/// Reads all arrays of an archive by name, at most `limit` bytes of elements.
 ///
 /// # Errors
 ///
-/// Errors if the archive or an array is invalid, if a dtype is not supported, or if there are more than `limit` bytes.
+/// As [`Archive::open`] and [`Archive::arrays`].
 pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
-    let mut archive = ZipArchive::new(Cursor::new(archive))?;
-    if archive.has_duplicate_names() {
-        return Err(NpzError::Repeated);
-    }
-    let (mut arrays, mut left) = (Arrays::new(), limit);
-    for index in 0..archive.len() {
-        let mut member = archive.by_index(index)?;
-        let member_name = member.name()?.into_owned();
-        let Some(name) = member_name.strip_suffix(".npy") else {
-            return Err(NpzError::NotAnArray(member_name));
-        };
-        let array = npy::read(&mut member, left).map_err(|error| NpzError::Array {
-            name: name.to_owned(),
-            error,
-        })?;
-        left -= (array.count() * array.dtype().size()) as u64;
-        arrays.insert(name.to_owned(), array);
-    }
-    Ok(arrays)
+    Archive::open(archive)?.arrays(limit, |_| true)
 }
 
 /// Writes an uncompressed archive of `arrays` in their order. The output is deterministic.

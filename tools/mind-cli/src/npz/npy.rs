@@ -14,18 +14,23 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Limit on the length of a header in bytes; NumPy trusts at most 10,000.
 const HEADER_LIMIT: usize = 1 << 16;
 
+/// The header of the array that `source` holds, which is read no further.
+pub(super) fn header(source: &mut impl Read) -> Result<Header, NpyError> {
+    let header = Header::parse(&read_header(source)?)?;
+    match header.shape.len() <= MAX_RANK {
+        true => Ok(header),
+        false => Err(NpyError::Rank(header.shape.len())),
+    }
+}
+
 /// Reads the array in `source`, if its elements take at most `limit` bytes.
 pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
-    let header = Header::parse(&read_header(source)?)?;
     let Header {
         dtype,
         big_endian,
         fortran_order,
         shape,
-    } = header;
-    if shape.len() > MAX_RANK {
-        return Err(NpyError::Rank(shape.len()));
-    }
+    } = header(source)?;
     let expected = match byte_count(dtype, &shape) {
         Some(expected) if expected <= limit => expected,
         _ => {

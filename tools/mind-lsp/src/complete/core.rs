@@ -1,7 +1,7 @@
 //! Completion in Core text.
 
 use super::{Choices, Cursor, dtypes, keys, keyword, open_bracket};
-use crate::names::Kind;
+use crate::names::NameKind;
 
 /// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
@@ -15,7 +15,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
             .iter()
             .any(|word| before.trim_start().starts_with(word)) =>
         {
-            cursor.declared(Kind::Value)
+            cursor.declared(NameKind::Value)
         }
         None if before.trim().is_empty() => {
             let mut items = vec![keyword("outputs:"), keyword("yield:"), keyword("args:")];
@@ -24,7 +24,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
         }
         None if before.trim_end().ends_with(':') => vec![keyword("tensor<")],
         None if before.trim_end().ends_with('=') => cursor.ops(),
-        Some(('(', ..)) => cursor.declared(Kind::Value),
+        Some(('(', ..)) => cursor.declared(NameKind::Value),
         Some(('<', ..)) => dtypes(),
         Some(('[', head, _)) if head.contains("ensor<") => cursor.dimensions(),
         Some(('{', head, inside)) if !inside.trim_end().ends_with('=') => {

@@ -3,7 +3,7 @@
 use lsp_types::CompletionItem;
 
 use super::{Choices, Cursor, dtypes, keys, keyword};
-use crate::names::Kind;
+use crate::names::NameKind;
 
 /// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
@@ -11,7 +11,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let starts = |word: &str, letter: char| word.starts_with(letter);
     let items = match words.as_slice() {
         [] => heads(cursor),
-        ["O"] => cursor.declared(Kind::Value),
+        ["O"] => cursor.declared(NameKind::Value),
         [head, ..] if starts(head, 'T') => return ty(cursor),
         [head] if starts(head, 'N') => cursor.ops(),
         [head, kind, ..] if starts(head, 'N') => node(cursor, kind),
@@ -25,7 +25,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
 
 /// Returns the starts of lines, each with the next free id.
 fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
-    let next = |kind: Kind| {
+    let next = |kind: NameKind| {
         let symbols = cursor
             .view
             .names()
@@ -35,7 +35,11 @@ fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
         let numbers = symbols.filter(|own| own.kind == kind).map(|own| own.number);
         numbers.max().map_or(0, |last| last.saturating_add(1))
     };
-    let heads = [("N", Kind::Value), ("T", Kind::Type), ("S", Kind::Text)];
+    let heads = [
+        ("N", NameKind::Value),
+        ("T", NameKind::Type),
+        ("S", NameKind::Text),
+    ];
     let heads = heads.map(|(letter, kind)| format!("{letter}{}", next(kind)));
     let heads = heads.iter().map(|head| keyword(head));
     heads.chain([keyword("O")]).collect()
@@ -49,13 +53,13 @@ fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
     };
     let mut items = Vec::new();
     if def.variadic.is_some() || !def.operands.is_empty() {
-        items.extend(cursor.declared(Kind::Value));
+        items.extend(cursor.declared(NameKind::Value));
     }
     if def.name == "core.input" {
-        items.extend(cursor.declared(Kind::Text));
+        items.extend(cursor.declared(NameKind::Text));
     }
     items.extend(keys(def, "=", |at| def.attrs[at].key));
-    items.extend(cursor.declared(Kind::Type));
+    items.extend(cursor.declared(NameKind::Type));
     items
 }
 

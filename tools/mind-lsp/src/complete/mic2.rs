@@ -1,7 +1,7 @@
 //! Completion in mic@2.
 
 use super::{Choices, Cursor, dtypes, keyword};
-use crate::names::Kind;
+use crate::names::NameKind;
 
 /// Returns the completions at the cursor.
 pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
@@ -11,7 +11,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
     let items = match words.as_slice() {
         [] => {
             let types = cursor.view.names().all().iter().filter(|found| {
-                found.declares() && found.symbol().is_some_and(|own| own.kind == Kind::Type)
+                found.declares() && found.symbol().is_some_and(|own| own.kind == NameKind::Type)
             });
             let next = format!("T{}", types.count());
             let mut items = cursor.ops();
@@ -19,8 +19,8 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
             items
         }
         ["S"] | ["a" | "p"] => Vec::new(),
-        ["a" | "p", _] => cursor.declared(Kind::Type),
-        ["O"] => cursor.declared(Kind::Value),
+        ["a" | "p", _] => cursor.declared(NameKind::Type),
+        ["O"] => cursor.declared(NameKind::Value),
         [word] if is_type(word) => dtypes(),
         [word, ..] if is_type(word) => cursor.dimensions(),
         [opcode, inputs @ ..] => {
@@ -28,7 +28,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
             let def = ops.find(|(word, _)| word == opcode);
             match def {
                 Some((_, def)) if def.variadic.is_some() || inputs.len() < def.operands.len() => {
-                    cursor.declared(Kind::Value)
+                    cursor.declared(NameKind::Value)
                 }
                 Some((_, def)) if def.name == "core.reshape" => cursor.dimensions(),
                 _ => Vec::new(),

@@ -6,7 +6,7 @@ use mind_mil::ops::named;
 use mind_mil::signature::Arg;
 
 use super::{Choices, Cursor, keyword, open_bracket, word};
-use crate::names::Kind;
+use crate::names::NameKind;
 
 /// Type keywords.
 const TYPES: [&str; 12] = [
@@ -56,7 +56,7 @@ fn statement<'v>(cursor: &Cursor<'v>, end: usize) -> &'v str {
 }
 
 fn values(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
-    cursor.declared(Kind::Value)
+    cursor.declared(NameKind::Value)
 }
 
 /// Returns the arguments of the op at the end of `head`, in its newest version.

@@ -18,7 +18,7 @@ use mind_ir::types::DType;
 
 use crate::hover;
 use crate::language::Language;
-use crate::names::{Found, Kind, Symbol};
+use crate::names::{NameKind, Occurrence, Symbol};
 use crate::view::View;
 
 /// The cursor with its line.
@@ -109,7 +109,7 @@ impl<'v> Cursor<'v> {
     }
 
     /// Returns the names of `kind` that are declared above the cursor's line, last first.
-    fn declared(&self, kind: Kind) -> Vec<CompletionItem> {
+    fn declared(&self, kind: NameKind) -> Vec<CompletionItem> {
         let line = self.offset - self.before.len();
         let names = self.view.names().all().iter().rev();
         let above = names.filter(|found| found.declares() && found.range.start < line);
@@ -121,7 +121,7 @@ impl<'v> Cursor<'v> {
             .take(MOST)
             .map(|(found, symbol)| {
                 let label = match self.view.analysis.language {
-                    Language::Module(Format::Mic2) if kind == Kind::Value => {
+                    Language::Module(Format::Mic2) if kind == NameKind::Value => {
                         symbol.number.to_string()
                     }
                     _ => self.view.spelling(found, symbol),
@@ -131,11 +131,11 @@ impl<'v> Cursor<'v> {
             .collect()
     }
 
-    fn symbol(&self, label: String, found: &Found, symbol: Symbol) -> CompletionItem {
+    fn symbol(&self, label: String, found: &Occurrence, symbol: Symbol) -> CompletionItem {
         let (kind, detail) = match symbol.kind {
-            Kind::Value => (CompletionItemKind::VARIABLE, self.view.value_type(symbol)),
-            Kind::Type => (CompletionItemKind::STRUCT, Some(self.line_of(found))),
-            Kind::Text => (CompletionItemKind::TEXT, Some(self.line_of(found))),
+            NameKind::Value => (CompletionItemKind::VARIABLE, self.view.value_type(symbol)),
+            NameKind::Type => (CompletionItemKind::STRUCT, Some(self.line_of(found))),
+            NameKind::Text => (CompletionItemKind::TEXT, Some(self.line_of(found))),
             _ => (CompletionItemKind::VALUE, None),
         };
         CompletionItem {
@@ -146,7 +146,7 @@ impl<'v> Cursor<'v> {
     }
 
     /// Returns the line of a name.
-    fn line_of(&self, found: &Found) -> String {
+    fn line_of(&self, found: &Occurrence) -> String {
         let lines = &self.view.document.lines;
         let line = lines.line_range(self.view.text(), lines.line(found.range.start));
         self.view.word(&line).trim().to_owned()
@@ -158,7 +158,7 @@ impl<'v> Cursor<'v> {
         for found in self.view.names().all() {
             let is_dimension = found
                 .symbol()
-                .is_some_and(|own| own.kind == Kind::Dimension);
+                .is_some_and(|own| own.kind == NameKind::Dimension);
             let name = self.view.word(&found.range);
             if is_dimension && !names.contains(&name) && names.len() < MOST {
                 names.push(name);
@@ -207,10 +207,10 @@ fn word(label: impl Into<String>) -> CompletionItem {
     }
 }
 
-/// Returns the attribute keys of an op, each followed by `behind`.
+/// Returns the attribute keys of an op, each followed by `after`.
 fn keys(
     def: &'static OpDef,
-    behind: &str,
+    after: &str,
     key: impl Fn(usize) -> Option<&'static str>,
 ) -> Vec<CompletionItem> {
     let named = (0..def.attrs.len()).filter_map(|at| Some((at, key(at)?)));
@@ -218,7 +218,7 @@ fn keys(
         .map(|(at, key)| CompletionItem {
             kind: Some(CompletionItemKind::PROPERTY),
             detail: Some(def.attrs[at].kind.text()),
-            insert_text: Some(format!("{key}{behind}")),
+            insert_text: Some(format!("{key}{after}")),
             ..word(key)
         })
         .collect()

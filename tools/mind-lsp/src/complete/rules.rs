@@ -4,7 +4,7 @@ use lsp_types::{CompletionItem, CompletionItemKind};
 use mind_rules::{FastMath, built_in_functions, built_in_predicates};
 
 use super::{Choices, Cursor, keyword, word};
-use crate::names::Kind;
+use crate::names::NameKind;
 use crate::rules::{KEYWORDS, call};
 
 /// Returns the completions at the cursor.
@@ -53,10 +53,10 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
 /// Returns the names with this mark in the rule at the cursor.
 fn bound(cursor: &Cursor<'_>, mark: char) -> Vec<CompletionItem> {
     let names = cursor.view.names().all();
-    let is_rule = |found: &&crate::names::Found| {
+    let is_rule = |found: &&crate::names::Occurrence| {
         found
             .symbol()
-            .is_some_and(|symbol| symbol.kind == Kind::Rule)
+            .is_some_and(|symbol| symbol.kind == NameKind::Rule)
     };
     let start = names
         .iter()

@@ -4,7 +4,7 @@ use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{AttrDef, OpDef, Trait};
 use mind_text::core::Syntax;
 
-use super::label::{Label, Part, operand};
+use super::label::{Label, SignaturePart, operand};
 use super::{Call, unquoted};
 
 /// The maximal number of open brackets that are examined, from the innermost one outwards.
@@ -47,14 +47,14 @@ fn label(word: &str, def: &OpDef) -> Label {
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),
         };
-        label.part(Part::Attr(at), &text);
+        label.part(SignaturePart::Attr(at), &text);
     }
     if !def.attrs.is_empty() {
         label.text("}");
     }
     if def.has(Trait::DeclaresType) {
         label.text(" : ");
-        label.part(Part::Type, "type");
+        label.part(SignaturePart::Type, "type");
     }
     label
 }
@@ -66,7 +66,7 @@ fn is_role(def: &OpDef, attr: &AttrDef) -> bool {
 
 /// Returns the attribute of the last of `items`: by its key, else by the start of its key, else the first one that the
 /// other items do not set.
-fn attribute(def: &OpDef, items: &[&str]) -> Option<Part> {
+fn attribute(def: &OpDef, items: &[&str]) -> Option<SignaturePart> {
     let key = |attr: &AttrDef| {
         if is_role(def, attr) {
             "role"
@@ -83,7 +83,7 @@ fn attribute(def: &OpDef, items: &[&str]) -> Option<Part> {
     } else {
         attrs.position(|attr| key(attr).starts_with(word) && !others.contains(&key(attr)))
     };
-    found.map(Part::Attr)
+    found.map(SignaturePart::Attr)
 }
 
 fn key_of(item: &str) -> &str {

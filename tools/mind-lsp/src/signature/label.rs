@@ -6,7 +6,7 @@ use mind_ir::opdef::OpDef;
 
 /// A part of an op, by its index in the op's definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum SignaturePart {
     /// An operand; the variadic one follows the others.
     Operand(usize),
     Attr(usize),
@@ -18,7 +18,7 @@ pub(super) enum Part {
 #[derive(Default)]
 pub(super) struct Label {
     pub(super) text: String,
-    pub(super) parts: Vec<(Part, Range<usize>)>,
+    pub(super) parts: Vec<(SignaturePart, Range<usize>)>,
 }
 
 impl Label {
@@ -28,7 +28,7 @@ impl Label {
     }
 
     /// Appends the text of a part.
-    pub(super) fn part(&mut self, part: Part, text: &str) {
+    pub(super) fn part(&mut self, part: SignaturePart, text: &str) {
         let start = self.text.len();
         self.text.push_str(text);
         self.parts.push((part, start..self.text.len()));
@@ -40,21 +40,21 @@ impl Label {
         let names = names.map(|(operand, repeat)| format!("{}{}", operand.name, repeat.mark()));
         for (at, name) in names.enumerate() {
             self.text(if at == 0 { first } else { between });
-            self.part(Part::Operand(at), &name);
+            self.part(SignaturePart::Operand(at), &name);
         }
     }
 }
 
 /// Returns the operand for value number `at`, from 0.
-pub(super) fn operand(def: &OpDef, at: usize) -> Option<Part> {
+pub(super) fn operand(def: &OpDef, at: usize) -> Option<SignaturePart> {
     def.operand(at)?;
-    Some(Part::Operand(at.min(def.operands.len())))
+    Some(SignaturePart::Operand(at.min(def.operands.len())))
 }
 
 /// Returns the documentation of a part of `def`.
-pub(super) fn describe(def: &OpDef, part: Part) -> String {
+pub(super) fn describe(def: &OpDef, part: SignaturePart) -> String {
     match part {
-        Part::Operand(at) => {
+        SignaturePart::Operand(at) => {
             def.all_operands()
                 .nth(at)
                 .map_or(String::new(), |(operand, repeat)| {
@@ -62,7 +62,7 @@ pub(super) fn describe(def: &OpDef, part: Part) -> String {
                     format!("operand `{name}`: {class}{}", repeat.text())
                 })
         }
-        Part::Attr(at) => {
+        SignaturePart::Attr(at) => {
             let attr = &def.attrs[at];
             let kind = attr.kind.text();
             match attr.default_text() {
@@ -72,6 +72,6 @@ pub(super) fn describe(def: &OpDef, part: Part) -> String {
                 None => format!("attribute `{}`: {kind}, required", attr.name),
             }
         }
-        Part::Type => "the type, required".to_owned(),
+        SignaturePart::Type => "the type, required".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::opdef::{AttrDef, OpDef, Trait};
 use mind_text::mic1::Syntax;
 
-use super::label::{Label, Part, operand};
+use super::label::{Label, SignaturePart, operand};
 use super::{Call, unquoted};
 
 /// Returns the op of the node line that begins with `before`, after its kind.
@@ -52,11 +52,11 @@ fn label(kind: &str, def: &OpDef, attrs: &[(usize, &AttrDef)]) -> Label {
             None if is_list(attr) && !ranges => format!("[{}]", attr.name),
             None => attr.name.to_owned(),
         };
-        label.part(Part::Attr(*at), &text);
+        label.part(SignaturePart::Attr(*at), &text);
     }
     if def.has(Trait::DeclaresType) {
         label.text(" ");
-        label.part(Part::Type, "T");
+        label.part(SignaturePart::Type, "T");
     }
     label
 }
@@ -67,12 +67,17 @@ fn is_list(attr: &AttrDef) -> bool {
     attr.key.is_none() && kinds.contains(&attr.kind)
 }
 
-fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str) -> Option<Part> {
+fn active(
+    def: &OpDef,
+    attrs: &[(usize, &AttrDef)],
+    done: &[&str],
+    partial: &str,
+) -> Option<SignaturePart> {
     let is_operand = |word: &str| word.strip_prefix('N').is_some_and(is_id);
     let operands = done.iter().filter(|word| is_operand(word)).count();
     let left = |attr: &AttrDef| !done.iter().any(|word| writes(word, attr));
     if partial.starts_with('T') {
-        return def.has(Trait::DeclaresType).then_some(Part::Type);
+        return def.has(Trait::DeclaresType).then_some(SignaturePart::Type);
     }
     // A variadic operand continues until an attribute or the type begins.
     let only_operands = operands == done.len();
@@ -94,15 +99,15 @@ fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str
             })
         })
     {
-        return Some(Part::Attr(*at));
+        return Some(SignaturePart::Attr(*at));
     }
     if partial.contains('=') {
         return None;
     }
     let keyless = |attr: &AttrDef| attr.key.is_none() || partial.is_empty();
     let next = attrs.iter().find(|(_, attr)| keyless(attr) && left(attr));
-    let next = next.map(|(at, _)| Part::Attr(*at));
-    next.or(def.has(Trait::DeclaresType).then_some(Part::Type))
+    let next = next.map(|(at, _)| SignaturePart::Attr(*at));
+    next.or(def.has(Trait::DeclaresType).then_some(SignaturePart::Type))
 }
 
 /// Returns whether `word` is a complete attribute.

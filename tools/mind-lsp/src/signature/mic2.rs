@@ -5,18 +5,18 @@ use mind_ir::opdef::{AttrDef, OpDef};
 use mind_text::mic2::Syntax;
 
 use super::Call;
-use super::label::{Label, Part, operand};
+use super::label::{Label, SignaturePart, operand};
 
 /// Returns the op of the node line that begins with `before`, after its opcode.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     let opcode = before.split_whitespace().next()?;
-    let behind = &before.trim_start()[opcode.len()..];
-    if behind.is_empty() {
+    let after = &before.trim_start()[opcode.len()..];
+    if after.is_empty() {
         return None;
     }
     let (word, def) = syntax.ops().find(|(word, _)| *word == opcode)?;
-    let finished = behind.ends_with(char::is_whitespace);
-    let done = behind.split_whitespace().count() - usize::from(!finished);
+    let finished = after.ends_with(char::is_whitespace);
+    let done = after.split_whitespace().count() - usize::from(!finished);
     let attrs: Vec<(usize, &AttrDef)> = attributes(def).collect();
     let mut label = Label::default();
     label.text(word);
@@ -28,13 +28,13 @@ pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),
         };
-        label.part(Part::Attr(*at), &text);
+        label.part(SignaturePart::Attr(*at), &text);
     }
     let active = operand(def, done).or_else(|| {
         let param = done - def.operands.len();
         let list = attrs.last().filter(|(_, attr)| is_list(attr));
         let found = attrs.get(param).or(list);
-        found.map(|(at, _)| Part::Attr(*at))
+        found.map(|(at, _)| SignaturePart::Attr(*at))
     });
     Some(Call { def, label, active })
 }

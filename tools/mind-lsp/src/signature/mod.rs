@@ -15,14 +15,14 @@ use mind_ir::opdef::OpDef;
 use crate::hover;
 use crate::language::Language;
 use crate::view::View;
-use label::{Label, Part};
+use label::{Label, SignaturePart};
 
 /// An op that is being written.
 struct Call {
     def: &'static OpDef,
     label: Label,
     /// The part that is being written, if it is clear.
-    active: Option<Part>,
+    active: Option<SignaturePart>,
 }
 
 /// Returns the signature of the op at `offset`, from its definition; `None` outside of ops, in comments, and in

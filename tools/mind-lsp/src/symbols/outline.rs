@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-use crate::names::{Found, Kind, Symbol, Thing};
+use crate::names::{NameKind, Occurrence, Referent, Symbol};
 use crate::view::View;
 
 /// Returns all declarations of a document; those inside a function are its children.
@@ -12,11 +12,11 @@ pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
     let mut all: Vec<DocumentSymbol> = Vec::new();
     let names = view.names().all();
     let declared = names.iter().filter(|found| found.declares());
-    let declared: Vec<(&Found, Symbol)> = declared
+    let declared: Vec<(&Occurrence, Symbol)> = declared
         .filter_map(|found| Some((found, found.symbol()?)))
-        .filter(|(_, symbol)| symbol.kind != Kind::Binding)
+        .filter(|(_, symbol)| symbol.kind != NameKind::Binding)
         .filter(|(_, symbol)| {
-            view.analysis.language.format().is_some() || symbol.kind == Kind::Rule
+            view.analysis.language.format().is_some() || symbol.kind == NameKind::Rule
         })
         .collect();
     for (index, (found, symbol)) in declared.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
             later.clone().find(|(_, other)| other.kind == symbol.kind)
         };
         let range = match symbol.kind {
-            Kind::Function | Kind::Rule => {
+            NameKind::Function | NameKind::Rule => {
                 let end = next().map_or(view.text().len(), |(next, _)| line_start(view, next));
                 line_start(view, found)..end
             }
@@ -38,7 +38,7 @@ pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
         let entry = entry(view, found, *symbol, range);
         let function = all
             .last_mut()
-            .filter(|last| last.kind == SymbolKind::FUNCTION && symbol.kind == Kind::Value);
+            .filter(|last| last.kind == SymbolKind::FUNCTION && symbol.kind == NameKind::Value);
         match function {
             Some(function) => function.children.get_or_insert_default().push(entry),
             None => all.push(entry),
@@ -47,19 +47,24 @@ pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
     all
 }
 
-fn line_start(view: View<'_>, found: &Found) -> usize {
+fn line_start(view: View<'_>, found: &Occurrence) -> usize {
     let line = view.document.lines.line(found.range.start);
     view.document.lines.line_range(view.text(), line).start
 }
 
-fn entry(view: View<'_>, found: &Found, symbol: Symbol, range: Range<usize>) -> DocumentSymbol {
+fn entry(
+    view: View<'_>,
+    found: &Occurrence,
+    symbol: Symbol,
+    range: Range<usize>,
+) -> DocumentSymbol {
     let op = || {
         let mut names = view.names().within(&range);
-        let op = names.find(|other| matches!(other.thing, Thing::Op(_)));
+        let op = names.find(|other| matches!(other.referent, Referent::Op(_)));
         op.map(|op| view.word(&op.range).to_owned())
     };
     let detail = match symbol.kind {
-        Kind::Value => {
+        NameKind::Value => {
             let ty = view.value_type(symbol);
             Some(
                 [op(), ty]
@@ -69,7 +74,7 @@ fn entry(view: View<'_>, found: &Found, symbol: Symbol, range: Range<usize>) -> 
                     .join(" : "),
             )
         }
-        Kind::Type | Kind::Text => {
+        NameKind::Type | NameKind::Text => {
             let rest = view.word(&(found.range.end..range.end));
             let comment = view.analysis.language.comment();
             rest.split(comment)
@@ -94,13 +99,13 @@ fn entry(view: View<'_>, found: &Found, symbol: Symbol, range: Range<usize>) -> 
     }
 }
 
-fn kind(kind: Kind) -> SymbolKind {
+fn kind(kind: NameKind) -> SymbolKind {
     match kind {
-        Kind::Value | Kind::Binding => SymbolKind::VARIABLE,
-        Kind::Type => SymbolKind::STRUCT,
-        Kind::Text => SymbolKind::STRING,
-        Kind::Dimension => SymbolKind::TYPE_PARAMETER,
-        Kind::Function => SymbolKind::FUNCTION,
-        Kind::Rule => SymbolKind::EVENT,
+        NameKind::Value | NameKind::Binding => SymbolKind::VARIABLE,
+        NameKind::Type => SymbolKind::STRUCT,
+        NameKind::Text => SymbolKind::STRING,
+        NameKind::Dimension => SymbolKind::TYPE_PARAMETER,
+        NameKind::Function => SymbolKind::FUNCTION,
+        NameKind::Rule => SymbolKind::EVENT,
     }
 }

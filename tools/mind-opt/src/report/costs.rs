@@ -1,6 +1,6 @@
 //! Costs of values by the cost model of fusion.
 
-use mind_draw::{Drawing, Fill, Row};
+use mind_draw::{BoxLine, Drawing, Fill};
 use mind_driver::history::Record;
 use mind_ir::listener::CostChange;
 
@@ -22,7 +22,7 @@ pub(super) fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
         if matches!(own.fill, Fill::Group(_)) {
             let known = costs.iter().rev().find(|(label, _)| *label == own.key);
             own.rows
-                .extend(known.map(|(_, cost)| Row::new(cost_text(*cost))));
+                .extend(known.map(|(_, cost)| BoxLine::new(cost_text(*cost))));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::sections;
 use super::subject::Subject;
 
 /// The style sheet: one column on phones; on wide screens the states before and after a pass are next to each other.
-const LOOK: &str = "\
+const PAGE_STYLE: &str = "\
 *{box-sizing:border-box}
 body{--back:#fff;--text:#1c2430;--dim:#5b6675;--rule:#d5dae2;--soft:#f4f6f9;--plus:#d9f2e1;--minus:#fbdcd8;--accent:#2457c5;
 margin:0 auto;padding:16px;max-width:1500px;font:16px/1.5 system-ui,sans-serif;background:var(--back);color:var(--text)}
@@ -63,6 +63,6 @@ pub(crate) fn page(subject: &Subject<'_>) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{name}: what the compiler did</title>\n<style>\n{LOOK}{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+         <title>{name}: what the compiler did</title>\n<style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
 }

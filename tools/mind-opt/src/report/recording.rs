@@ -12,7 +12,7 @@ use mind_pass::Changed;
 #[derive(Default)]
 pub(crate) struct Recording {
     /// The states before the first pass and after each pass.
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<ModuleState>,
     /// The passes in order.
     pub(super) passes: Vec<PassRun>,
     /// The first state as a module.
@@ -23,7 +23,7 @@ pub(crate) struct Recording {
 
 /// The module between two passes.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ModuleState {
     pub(super) drawing: Drawing,
     pub(super) text: String,
     pub(super) ops: usize,
@@ -61,7 +61,7 @@ impl Recording {
     /// Records the first state.
     fn begin(&mut self, formats: &Formats, g: &Graph) {
         if self.states.is_empty() {
-            self.states.push(State::of(formats, g));
+            self.states.push(ModuleState::of(formats, g));
             self.first = Some(g.clone());
         }
     }
@@ -79,7 +79,7 @@ impl Recording {
             (run.changed, run.time) = (changed == Changed::Yes, time);
             run.rewrites.end = rewrites;
         }
-        self.states.push(State::of(formats, g));
+        self.states.push(ModuleState::of(formats, g));
     }
 
     /// Records the module after all passes.
@@ -89,10 +89,10 @@ impl Recording {
     }
 }
 
-impl State {
-    fn of(formats: &Formats, g: &Graph) -> State {
+impl ModuleState {
+    fn of(formats: &Formats, g: &Graph) -> ModuleState {
         let text = formats.print(Format::Core, g);
-        State {
+        ModuleState {
             drawing: draw::module(g),
             text: text.unwrap_or_else(|_| "# this cannot be printed".to_owned()),
             ops: g.walk().count(),

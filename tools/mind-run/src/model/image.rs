@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mind_cli::npz;
+use mind_cli::npz::ArchiveFile;
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -76,28 +76,33 @@ pub(super) fn run(
 
 /// Returns the pixels of all images in an archive.
 fn read(args: &ModelArgs, image: Image, path: &str, host: &mut dyn Host) -> Result<Vec<f32>, Stop> {
-    let arrays = npz::read_file(path, LIMIT, args.form, host).map_err(|_| Stop::Reported)?;
+    let archive = ArchiveFile::open(path, LIMIT, args.form, host);
+    let mut archive = archive.map_err(|_| Stop::Reported)?;
     let name = path.to_owned();
-    let Some(array) = arrays.get(PIXELS) else {
-        let names: Vec<String> = arrays.keys().map(|name| format!("`{name}`")).collect();
+    let Some(array) = archive.types().get(PIXELS) else {
+        let names = archive.types().keys();
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         let found = names.join(", ");
         return Err(Stop::NoPixels { name, found });
     };
     let expected = [image.channels, image.size, image.size];
-    let shape = array.shape();
+    let shape = array.shape.as_slice();
     let own = match shape.len() {
         4 => &shape[1..],
         _ => shape,
     };
-    if array.dtype() != DType::F32 || own != expected {
-        let found = format!("{}{shape:?}", array.dtype().name());
+    if array.dtype != DType::F32 || own != expected {
+        let found = format!("{}{shape:?}", array.dtype.name());
         return Err(Stop::Pixels {
             name,
             found,
             expected,
         });
     }
-    Ok(array.elements::<f32>().to_vec())
+    let arrays = archive.arrays(|own| own == PIXELS, host);
+    let arrays = arrays.map_err(|_| Stop::Reported)?;
+    let pixels = arrays.values().flat_map(|own| own.elements::<f32>());
+    Ok(pixels.copied().collect())
 }
 
 /// A class and its score.

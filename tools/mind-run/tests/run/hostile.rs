@@ -1,10 +1,11 @@
 //! Malformed archives.
 
-use mind_cli::npz;
+use mind_cli::npz::{self, Archive};
 use mind_ir::tensor::Tensor;
 use mind_snapshot::snapshot;
 use zip::CompressionMethod::{self, Deflated, Stored};
 
+use crate::memory_host::{MemoryHost, RunTool};
 use crate::npz_files::{archive, npy};
 
 fn problem(bytes: &[u8], limit: u64) -> String {
@@ -87,4 +88,23 @@ fn mutated_archives_never_panic() {
         }
     }
     assert!(rejected > 1000, "{rejected}");
+}
+
+/// An array whose elements are cut off is an error once it is unpacked.
+#[test]
+fn arrays_that_are_not_wanted_are_not_unpacked() {
+    let one = npy(&dict("(1,)"), &[0; 4]);
+    let cut = npy(&dict("(1000000,)"), &[0; 4]);
+    let both = archive(&[("x.npy", &one), ("y.npy", &cut)], Stored);
+    let mut opened = Archive::open(both.as_slice()).unwrap();
+    assert_eq!(opened.types()["y"].shape, [1_000_000]);
+    assert_eq!(opened.arrays(4, |name| name == "x").unwrap().len(), 1);
+    assert!(opened.arrays(u64::MAX, |_| true).is_err());
+    let mut host = MemoryHost::with("%0 = Input {name=x} : tensor<f32[1]>\noutputs: %0\n");
+    host.files.insert("in.npz".into(), both);
+    let text = host.rejection("m.core --inputs in.npz");
+    assert!(
+        text.contains("array `y` is not an input of this module"),
+        "{text}"
+    );
 }

@@ -6,7 +6,7 @@ use super::pair::{Pair, ordered_sum, product, sum};
 use super::steps::{Lane, Steps, horner};
 
 /// An angle as quarter turns and a reduced angle of at most pi/4 in magnitude, which keeps the sign.
-pub(super) struct Turned<V> {
+pub(super) struct ReducedAngle<V> {
     /// The number of quarter turns, an integer of which only the last two bits matter.
     pub quarters: V,
     pub rest: Pair<V>,
@@ -22,16 +22,16 @@ const MOST_DIGITS: usize = 24;
 ///
 /// Angles above `largest` take another path, which vectors skip, because they are rare.
 #[inline]
-pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> ReducedAngle<B::Value> {
     let usual = subtract_quarters(b, a);
     let largest = b.value(B::Lane::CIRCULAR.largest);
     let is_large = b.lt(largest, a);
-    let Turned { quarters, rest } = usual;
+    let ReducedAngle { quarters, rest } = usual;
     let [quarters, hi, lo] = b.if_any(is_large, [quarters, rest.hi, rest.lo], |b| {
-        let Turned { quarters, rest } = reduce_large(b, a);
+        let ReducedAngle { quarters, rest } = reduce_large(b, a);
         [quarters, rest.hi, rest.lo]
     });
-    Turned {
+    ReducedAngle {
         quarters,
         rest: Pair { hi, lo },
     }
@@ -43,7 +43,7 @@ pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
 /// multiply-add does not round before; it is less than 1, thus exact. The product with the second part and the sum with
 /// it are exact as pairs. Only the product with the third part is rounded.
 #[inline]
-fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> ReducedAngle<B::Value> {
     let c = B::Lane::CIRCULAR;
     let two_over_pi = b.value(c.two_over_pi);
     let (first, second, third) = (
@@ -60,7 +60,7 @@ fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let Pair { hi, lo } = sum(b, rest, neg_taken);
     let rounded = b.fma(quarters, third, taken.lo);
     let lo = b.sub(lo, rounded);
-    Turned {
+    ReducedAngle {
         quarters,
         rest: Pair { hi, lo },
     }
@@ -72,17 +72,17 @@ fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
 /// multiples of 4 are skipped: a window moves over the digits in steps that depend on the size of `a`. Each step
 /// selects between the digits before and after the move.
 #[inline]
-fn reduce_large<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+fn reduce_large<B: Steps>(b: &mut B, a: B::Value) -> ReducedAngle<B::Value> {
     let c = B::Lane::CIRCULAR;
     let (scaled, digits) = window(b, a);
-    let Turns { quarters, rest } = turns(b, scaled, digits);
+    let QuarterTurns { quarters, rest } = quarter_turns(b, scaled, digits);
 
     // The reduced angle is the rest times pi/2.
     let (half_pi, half_pi_lo) = (b.value(c.half_pi), b.value(c.half_pi_lo));
     let Pair { hi, lo } = product(b, rest.hi, half_pi);
     let lo = b.fma(rest.lo, half_pi, lo);
     let lo = b.fma(rest.hi, half_pi_lo, lo);
-    Turned {
+    ReducedAngle {
         quarters,
         rest: Pair { hi, lo },
     }
@@ -123,14 +123,18 @@ fn window<B: Steps>(b: &mut B, mut a: B::Value) -> (B::Value, [B::Value; WINDOW]
 }
 
 /// Quarter turns as an integer, and a rest of at most 1/2 of a quarter turn.
-struct Turns<V> {
+struct QuarterTurns<V> {
     quarters: V,
     rest: Pair<V>,
 }
 
 /// Returns `a` times the number with these digits, modulo 4.
 #[inline]
-fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<B::Value> {
+fn quarter_turns<B: Steps>(
+    b: &mut B,
+    a: B::Value,
+    digits: [B::Value; WINDOW],
+) -> QuarterTurns<B::Value> {
     let chunk = b.value(B::Lane::CIRCULAR.chunk);
     let mut scaled = a;
     let products = digits.map(|digit| {
@@ -161,7 +165,7 @@ fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<
         rest = hi;
         rounded = b.add(rounded, lo);
     }
-    Turns {
+    QuarterTurns {
         quarters,
         rest: sum(b, rest, rounded),
     }

@@ -168,13 +168,13 @@ impl<'s> Compiler<'s, '_> {
     ) -> Option<()> {
         let resolved = self.ops.resolve(name, self.found);
         let Some((op, def)) = resolved else {
-            self.look_into(name, operands);
+            self.check_operands(name, operands);
             return None;
         };
         let attrs = self.attrs(name, def, attrs);
         let arity = check_arity(name, def, operands, self.found);
         let (Some(attrs), Some(())) = (attrs, arity) else {
-            self.look_into(name, operands);
+            self.check_operands(name, operands);
             return None;
         };
         let one = |operand: &Operand<'_>| match operand {
@@ -208,7 +208,7 @@ impl<'s> Compiler<'s, '_> {
     }
 
     /// Reports errors in the operands of an op that could not be resolved.
-    fn look_into(&mut self, name: Name<'s>, operands: &[Operand<'s>]) {
+    fn check_operands(&mut self, name: Name<'s>, operands: &[Operand<'s>]) {
         for operand in operands {
             if let Operand::One(term) | Operand::Each(term) = operand
                 && let Some(reg) = self.names.new_register(name, self.found)

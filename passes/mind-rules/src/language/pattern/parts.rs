@@ -11,7 +11,7 @@ use crate::language::ast::{DimAst, Expr, Name, TypeAst};
 use crate::language::names::{bind, kind_of};
 use crate::language::written::{check_attrs, check_kind, coerce};
 use crate::matching::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, ShapePattern, TypePattern,
+    AttrPattern, DimPattern, Instruction, ShapePattern, SlotUse, TypePattern,
 };
 use crate::matching::slots::{Reg, Slot};
 
@@ -119,9 +119,9 @@ impl<'s> Compiler<'s, '_> {
         for dim in dims {
             let part = match *dim {
                 DimAst::Fixed(extent) => DimPattern::Fixed(extent),
-                DimAst::Named(name) => DimPattern::Part(bind(&mut self.names.dims, name.text)),
+                DimAst::Named(name) => DimPattern::Named(bind(&mut self.names.dims, name.text)),
                 DimAst::Rest(name) => {
-                    let part: Part = bind(&mut self.names.shapes, name.text);
+                    let part: SlotUse = bind(&mut self.names.shapes, name.text);
                     if rest.replace(part).is_some() {
                         let message = "a type holds at most one `..`";
                         let help = "name the other extents one by one, as in `'t[..s, m, n]`";

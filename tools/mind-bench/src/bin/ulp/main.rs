@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use measure::{Found, every_f32, pairs_of_f32, pairs_of_f64, points_of_f64};
+use measure::{LargestError, every_f32, pairs_of_f32, pairs_of_f64, points_of_f64};
 use rows::{PAIRS, ROWS};
 
 const USAGE: &str = "usage: ulp [f32|f64] [FUNCTION] [--points=N] [--stride=N]
@@ -107,8 +107,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn show_found(name: &str, dtype: &str, found: &Found) {
-    let Found {
+fn show_found(name: &str, dtype: &str, found: &LargestError) {
+    let LargestError {
         count,
         ulp,
         at,

@@ -5,11 +5,11 @@ use std::thread;
 
 use mind_ir::random::Rng;
 
-use crate::rows::{Pair, Row};
+use crate::rows::{MeasuredFunction, Pair};
 use mind_testgen::exact::{Exact, FloatFormat};
 
 /// The largest error of a function, and its location.
-pub struct Found {
+pub struct LargestError {
     /// Number of measured inputs.
     pub count: u64,
     /// The largest error, in ulp.
@@ -51,8 +51,8 @@ impl<X> Worst<X> {
         self
     }
 
-    fn found(self, is_monotone: Option<bool>, describe: impl Fn(X) -> String) -> Found {
-        Found {
+    fn found(self, is_monotone: Option<bool>, describe: impl Fn(X) -> String) -> LargestError {
+        LargestError {
             count: self.count,
             ulp: self.ulp,
             at: self.at.map_or_else(String::new, describe),
@@ -66,7 +66,7 @@ pub fn every_f32(
     function: impl Fn(&mut [f32]) + Sync,
     reference: impl Fn(f64) -> f64 + Sync,
     stride: usize,
-) -> Found {
+) -> LargestError {
     let (function, reference) = (&function, &reference);
     let half = |sign| move || one_sign(sign, function, reference, stride);
     let ((positive, rises), (negative, falls)) = thread::scope(|scope| {
@@ -121,7 +121,7 @@ fn one_sign(
 }
 
 /// Returns the error on random pairs.
-pub fn pairs_of_f32(row: &Pair, points: u64) -> Found {
+pub fn pairs_of_f32(row: &Pair, points: u64) -> LargestError {
     let mut worst = Worst::new();
     let mut rng = Rng::new(0);
     for _ in 0..100 * points {
@@ -134,7 +134,7 @@ pub fn pairs_of_f32(row: &Pair, points: u64) -> Found {
 }
 
 /// Returns the error on random pairs.
-pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
+pub fn pairs_of_f64(row: &Pair, points: u64) -> LargestError {
     let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut rng = Rng::new(0);
     for _ in 0..points {
@@ -147,7 +147,7 @@ pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
 
 /// Returns the error on random points of the domain, random bit patterns, and the neighbourhoods of points where the
 /// approximation or the exponent changes.
-pub fn points_of_f64(row: &Row, points: u64) -> Found {
+pub fn points_of_f64(row: &MeasuredFunction, points: u64) -> LargestError {
     let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut check = |x: f64| {
         let reference = (row.f64_reference)(&mut exact, x);

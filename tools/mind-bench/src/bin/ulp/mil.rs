@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_2_PI;
 use mind_mil::functions::{ALL, Function};
 
 /// A function of MIL, and its reference.
-pub struct Row {
+pub struct MilFunction {
     /// `mil.` and the name of the op.
     pub name: String,
     /// The evaluated function.
@@ -15,9 +15,9 @@ pub struct Row {
 }
 
 /// Returns the measured functions of MIL; `gelu EXACT` is core's.
-pub fn rows() -> impl Iterator<Item = Row> {
+pub fn rows() -> impl Iterator<Item = MilFunction> {
     ALL.iter().filter_map(|&(name, function)| {
-        Some(Row {
+        Some(MilFunction {
             name: format!("mil.{name}"),
             function,
             reference: reference(name)?,

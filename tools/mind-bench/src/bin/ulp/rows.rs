@@ -8,7 +8,7 @@ use mind_ir::scalar::math;
 use mind_testgen::exact::{BigFloat, Exact};
 
 /// A function of one operand in both types, with its references.
-pub struct Row {
+pub struct MeasuredFunction {
     pub name: &'static str,
     pub f32: fn(&mut [f32]),
     pub f64: fn(f64) -> f64,
@@ -37,8 +37,8 @@ macro_rules! block {
 }
 
 /// Functions of one operand.
-pub const ROWS: [Row; 22] = [
-    Row {
+pub const ROWS: [MeasuredFunction; 22] = [
+    MeasuredFunction {
         name: "exp",
         f32: block!(math::exp_f32),
         f64: math::exp_f64,
@@ -46,7 +46,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::exp, x),
         domain: (-746.0, 710.0),
     },
-    Row {
+    MeasuredFunction {
         name: "log",
         f32: block!(math::log_f32),
         f64: math::log_f64,
@@ -54,7 +54,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::ln, x),
         domain: (0.0, 16.0),
     },
-    Row {
+    MeasuredFunction {
         name: "tanh",
         f32: block!(math::tanh_f32),
         f64: math::tanh_f64,
@@ -62,7 +62,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::tanh, x),
         domain: (-20.0, 20.0),
     },
-    Row {
+    MeasuredFunction {
         name: "erf",
         f32: block!(math::erf_f32),
         f64: math::erf_f64,
@@ -70,7 +70,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::erf,
         domain: (-6.0, 6.0),
     },
-    Row {
+    MeasuredFunction {
         name: "sigmoid",
         f32: block!(math::sigmoid_f32),
         f64: math::sigmoid_f64,
@@ -78,7 +78,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::sigmoid,
         domain: (-746.0, 40.0),
     },
-    Row {
+    MeasuredFunction {
         name: "gelu",
         f32: block!(math::gelu_f32),
         f64: math::gelu_f64,
@@ -92,7 +92,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::gelu,
         domain: (-38.7, 9.0),
     },
-    Row {
+    MeasuredFunction {
         name: "exp2",
         f32: block!(math::exp2_f32),
         f64: math::exp2_f64,
@@ -100,7 +100,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::exp2,
         domain: (-1076.0, 1024.0),
     },
-    Row {
+    MeasuredFunction {
         name: "log2",
         f32: block!(math::log2_f32),
         f64: math::log2_f64,
@@ -108,7 +108,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::log2, x),
         domain: (0.0, 16.0),
     },
-    Row {
+    MeasuredFunction {
         name: "expm1",
         f32: block!(math::expm1_f32),
         f64: math::expm1_f64,
@@ -116,7 +116,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::expm1,
         domain: (-40.0, 710.0),
     },
-    Row {
+    MeasuredFunction {
         name: "log1p",
         f32: block!(math::log1p_f32),
         f64: math::log1p_f64,
@@ -124,7 +124,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::log1p,
         domain: (-1.0, 16.0),
     },
-    Row {
+    MeasuredFunction {
         name: "rsqrt",
         f32: block!((|x: f32| 1.0 / x.sqrt())),
         f64: |x| 1.0 / x.sqrt(),
@@ -132,7 +132,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: Exact::rsqrt,
         domain: (0.0, 16.0),
     },
-    Row {
+    MeasuredFunction {
         name: "sinh",
         f32: block!(math::sinh_f32),
         f64: math::sinh_f64,
@@ -140,7 +140,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::sinh, x),
         domain: (-711.0, 711.0),
     },
-    Row {
+    MeasuredFunction {
         name: "cosh",
         f32: block!(math::cosh_f32),
         f64: math::cosh_f64,
@@ -148,7 +148,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::cosh, x),
         domain: (-711.0, 711.0),
     },
-    Row {
+    MeasuredFunction {
         name: "asinh",
         f32: block!(math::asinh_f32),
         f64: math::asinh_f64,
@@ -156,7 +156,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::asinh, x),
         domain: (-100.0, 100.0),
     },
-    Row {
+    MeasuredFunction {
         name: "acosh",
         f32: block!(math::acosh_f32),
         f64: math::acosh_f64,
@@ -164,7 +164,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::acosh, x),
         domain: (1.0, 100.0),
     },
-    Row {
+    MeasuredFunction {
         name: "atanh",
         f32: block!(math::atanh_f32),
         f64: math::atanh_f64,
@@ -172,7 +172,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::atanh, x),
         domain: (-1.0, 1.0),
     },
-    Row {
+    MeasuredFunction {
         name: "sin",
         f32: block!(math::sin_f32),
         f64: math::sin_f64,
@@ -180,7 +180,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::sin, x),
         domain: (-100.0, 100.0),
     },
-    Row {
+    MeasuredFunction {
         name: "cos",
         f32: block!(math::cos_f32),
         f64: math::cos_f64,
@@ -188,7 +188,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::cos, x),
         domain: (-100.0, 100.0),
     },
-    Row {
+    MeasuredFunction {
         name: "tan",
         f32: block!(math::tan_f32),
         f64: math::tan_f64,
@@ -196,7 +196,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::tan, x),
         domain: (-100.0, 100.0),
     },
-    Row {
+    MeasuredFunction {
         name: "asin",
         f32: block!(math::asin_f32),
         f64: math::asin_f64,
@@ -204,7 +204,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::asin, x),
         domain: (-1.0, 1.0),
     },
-    Row {
+    MeasuredFunction {
         name: "acos",
         f32: block!(math::acos_f32),
         f64: math::acos_f64,
@@ -212,7 +212,7 @@ pub const ROWS: [Row; 22] = [
         f64_reference: |exact, x| exact.of(BigFloat::acos, x),
         domain: (-1.0, 1.0),
     },
-    Row {
+    MeasuredFunction {
         name: "atan",
         f32: block!(math::atan_f32),
         f64: math::atan_f64,

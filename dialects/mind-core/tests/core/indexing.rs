@@ -16,7 +16,7 @@ use crate::run::{FOLD, OPEN, RUN};
 #[test]
 fn bounds_say_what_an_index_may_be() {
     use Bounds::{Clamp, FromEnd, Skip, Strict};
-    let place = |bounds: Bounds, index| bounds.place(index, 2, 3).ok();
+    let place = |bounds: Bounds, index| bounds.position(index, 2, 3).ok();
     for (bounds, expected) in [
         (
             Strict,
@@ -65,7 +65,7 @@ fn bounds_say_what_an_index_may_be() {
             );
         }
     }
-    assert!(Clamp.place(0, 0, 0).is_err());
+    assert!(Clamp.position(0, 0, 0).is_err());
 }
 
 #[test]

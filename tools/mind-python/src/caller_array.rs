@@ -11,7 +11,7 @@ use crate::dlpack::Managed;
 use crate::errors::error;
 
 /// An array of the caller.
-pub(crate) struct Given {
+pub(crate) struct CallerArray {
     elements: Elements,
     shape: Vec<usize>,
     dtype: DType,
@@ -19,7 +19,7 @@ pub(crate) struct Given {
 
 enum Elements {
     /// The caller's memory, with a reference to its owner.
-    There { memory: Memory, _keeps: Owner },
+    Borrowed { memory: Memory, _keeps: Owner },
     /// Copied elements: of another layout, or booleans other than 0 and 1.
     Copied(Vec<u8>),
 }
@@ -61,18 +61,18 @@ struct Layout {
     strides: Option<Vec<isize>>,
 }
 
-impl Given {
+impl CallerArray {
     /// Converts the array `object`, which is passed for the input or weight `name`.
     ///
     /// # Errors
     ///
     /// The object is not an array; its elements have an unsupported type; its memory has been released.
-    pub(crate) fn new(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Given> {
+    pub(crate) fn new(name: &str, object: &Bound<'_, PyAny>) -> PyResult<CallerArray> {
         let py = object.py();
         let (dtype, layout, owner) = exported(name, object)?;
         let memory = layout.whole(dtype);
         let elements = match memory {
-            Some(memory) => Elements::There {
+            Some(memory) => Elements::Borrowed {
                 memory,
                 _keeps: owner,
             },
@@ -81,7 +81,7 @@ impl Given {
                 error(py, "ArrayError", &message, None)
             })?),
         };
-        let mut own = Given {
+        let mut own = CallerArray {
             elements,
             shape: layout.shape,
             dtype,
@@ -107,7 +107,7 @@ impl Given {
     /// Returns the bytes of the elements, row-major.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.elements {
-            Elements::There { memory, .. } => memory.bytes(),
+            Elements::Borrowed { memory, .. } => memory.bytes(),
             Elements::Copied(bytes) => bytes,
         }
     }

@@ -18,14 +18,14 @@ use crate::ruleset::rule_info::{Engine, RuleInfo};
 
 /// A selection of shipped rules: one engine and a set of classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct RuleSelection {
     /// The fast-math classes that are allowed.
     pub classes: FastMath,
     /// Whether the greedy driver applies the rules, and not the e-graph.
     pub greedy: bool,
 }
 
-impl Wanted {
+impl RuleSelection {
     fn has(self, info: &RuleInfo) -> bool {
         self.has_engine(info.engine) && self.classes.allows(info.class)
     }
@@ -72,19 +72,19 @@ impl ShippedOps {
         ShippedOps(Some(ops))
     }
 
-    /// Adds all ops that the shipped rules among `wanted` can create from these, transitively. Results of the idiom
+    /// Adds all ops that the shipped rules among `selection` can create from these, transitively. Results of the idiom
     /// phase are not added because only fusions read them.
     #[must_use]
-    pub fn closed(self, registry: &Registry, wanted: Wanted) -> ShippedOps {
-        self.closed_under(|own| !own.is_late, registry, wanted)
+    pub fn closed(self, registry: &Registry, selection: RuleSelection) -> ShippedOps {
+        self.closed_under(|own| !own.is_late, registry, selection)
     }
 
-    /// Adds all ops that the shipped rules among `wanted` that `takes` accepts can create from these, transitively.
+    /// Adds all ops that the shipped rules among `selection` that `takes` accepts can create from these, transitively.
     fn closed_under(
         self,
         takes: impl Fn(&Written) -> bool,
         registry: &Registry,
-        wanted: Wanted,
+        selection: RuleSelection,
     ) -> ShippedOps {
         let ShippedOps(Some(mut set)) = self else {
             return self;
@@ -92,13 +92,13 @@ impl ShippedOps {
         let table = OpTable::new(registry);
         let rules = WRITTEN
             .iter()
-            .filter(|own| own.may_be(wanted) && takes(own));
+            .filter(|own| own.may_be(selection) && takes(own));
         let rules: Vec<&Written> = rules.collect();
         let mut sides: Vec<Option<Sides<'_>>> = rules.iter().map(|_| None).collect();
         loop {
             let before = set.len();
             for (own, sides) in rules.iter().zip(&mut sides) {
-                if sides.is_none() && own.may_act(&set) && wanted.has(&own.parsed().info) {
+                if sides.is_none() && own.may_act(&set) && selection.has(&own.parsed().info) {
                     *sides = Some(Sides::new(&own.parsed().rule, registry, &table));
                 }
                 if let Some(sides) = sides {
@@ -132,12 +132,12 @@ impl ShippedOps {
         self.0.as_ref().is_none_or(|set| set.contains(name))
     }
 
-    /// Returns the set, and with it the ops that are available in the late phases of the rules among `wanted`.
-    pub(crate) fn met(&self, registry: &Registry, wanted: Wanted) -> MetOps<'_> {
+    /// Returns the set, and with it the ops that are available in the late phases of the rules among `selection`.
+    pub(crate) fn met(&self, registry: &Registry, selection: RuleSelection) -> MetOps<'_> {
         let late = self.clone();
         MetOps {
             early: self,
-            late: late.closed_under(|own| own.is_late, registry, wanted),
+            late: late.closed_under(|own| own.is_late, registry, selection),
         }
     }
 }
@@ -155,20 +155,20 @@ impl MetOps<'_> {
         if rule.is_late { &self.late } else { self.early }
     }
 
-    /// Returns the shipped rules among `wanted` that can match, in the order of the files.
+    /// Returns the shipped rules among `selection` that can match, in the order of the files.
     pub(crate) fn rules(
         &self,
         registry: &Registry,
         table: &OpTable,
-        wanted: Wanted,
+        selection: RuleSelection,
     ) -> impl Iterator<Item = &'static Written> {
         let can_act = move |rule: &&Written| {
             let can_act = |set| {
                 rule.may_act(set) && Sides::new(&rule.parsed().rule, registry, table).can_act(set)
             };
-            self.by(rule).0.as_ref().is_none_or(can_act) && wanted.has(&rule.parsed().info)
+            self.by(rule).0.as_ref().is_none_or(can_act) && selection.has(&rule.parsed().info)
         };
-        let rules = WRITTEN.iter().filter(move |rule| rule.may_be(wanted));
+        let rules = WRITTEN.iter().filter(move |rule| rule.may_be(selection));
         rules.filter(can_act)
     }
 }

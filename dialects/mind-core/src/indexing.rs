@@ -198,7 +198,7 @@ impl Tuples {
         let indices = &self.list[tuple * length..][..length];
         let mut start = Some(tuple / self.per_batch * self.batch);
         for (&index, &(extent, stride, axis)) in indices.iter().zip(&self.indexed) {
-            let place = bounds.place(index, axis, extent)?;
+            let place = bounds.position(index, axis, extent)?;
             start = start
                 .zip(place)
                 .map(|(start, place)| start + place * stride);

@@ -13,7 +13,7 @@ use mind_jit::program::RunError;
 use rustc_hash::FxHashMap;
 
 use super::{Executable, ExecutionError, Model, View};
-use crate::cut::{self, Part};
+use crate::cut::{self, Subgraph};
 use crate::engine::Engine;
 use crate::segments::{Cut, Reason, Segments};
 
@@ -21,7 +21,7 @@ use crate::segments::{Cut, Reason, Segments};
 pub(super) type Views<'v> = FxHashMap<ValueId, View<'v>>;
 
 /// A module whose inputs have known extents, split into parts.
-pub(super) struct Parts {
+pub(super) struct SplitModule {
     graph: Graph,
     first: Option<Segment>,
     evaluated: Vec<OpId>,
@@ -38,13 +38,13 @@ struct Segment {
 }
 
 /// A split module with bound weights.
-pub(super) struct BoundParts<'m> {
-    parts: Arc<Parts>,
+pub(super) struct BoundSplit<'m> {
+    split: Arc<SplitModule>,
     first: Option<Model<'m>>,
     rest: Option<Model<'m>>,
 }
 
-impl Parts {
+impl SplitModule {
     /// Compiles the parts of `graph`, which `cut` was made from.
     ///
     /// # Errors
@@ -54,15 +54,15 @@ impl Parts {
         engine: &Arc<Engine>,
         graph: Graph,
         cut: cut::Cut,
-    ) -> Result<Parts, Diagnostics> {
-        let segment = |part: Part| -> Result<Segment, Diagnostics> {
+    ) -> Result<SplitModule, Diagnostics> {
+        let segment = |part: Subgraph| -> Result<Segment, Diagnostics> {
             Ok(Segment {
                 executable: Executable::new(engine.clone(), part.graph)?,
                 inputs: part.inputs,
                 outputs: part.outputs,
             })
         };
-        Ok(Parts {
+        Ok(SplitModule {
             first: cut.first.map(segment).transpose()?,
             evaluated: cut.evaluated,
             rest: cut.rest.map(segment).transpose()?,
@@ -100,15 +100,15 @@ impl Parts {
     pub(super) fn bind<'m>(
         self: &Arc<Self>,
         params: &Views<'m>,
-    ) -> Result<BoundParts<'m>, ExecutionError> {
+    ) -> Result<BoundSplit<'m>, ExecutionError> {
         let bind = |segment: &Option<Segment>| {
             let bound = segment.as_ref().map(|segment| segment.bind(params));
             bound.transpose()
         };
-        Ok(BoundParts {
+        Ok(BoundSplit {
             first: bind(&self.first)?,
             rest: bind(&self.rest)?,
-            parts: self.clone(),
+            split: self.clone(),
         })
     }
 
@@ -202,10 +202,10 @@ impl Segment {
     }
 }
 
-impl BoundParts<'_> {
+impl BoundSplit<'_> {
     /// Returns the name of the first op with a data-dependent shape.
     pub(super) fn evaluated(&self) -> &'static str {
-        self.parts.evaluated()
+        self.split.evaluated()
     }
 
     /// Runs the parts in order; `views` are the inputs and the weights.
@@ -214,24 +214,24 @@ impl BoundParts<'_> {
     ///
     /// Errors if a part or an evaluated op fails, or if a part cannot be compiled for its extents.
     pub(super) fn run(&self, views: &Views<'_>) -> Result<Vec<Tensor>, ExecutionError> {
-        let parts = &self.parts;
+        let split = &self.split;
         let mut values = FxHashMap::default();
-        if let (Some(segment), Some(model)) = (&parts.first, &self.first) {
+        if let (Some(segment), Some(model)) = (&split.first, &self.first) {
             segment.run(model, views, &mut values)?;
         }
-        for &op in &parts.evaluated {
-            parts.evaluate(op, views, &mut values)?;
+        for &op in &split.evaluated {
+            split.evaluate(op, views, &mut values)?;
         }
-        if let (Some(segment), Some(model)) = (&parts.rest, &self.rest) {
+        if let (Some(segment), Some(model)) = (&split.rest, &self.rest) {
             segment.run(model, views, &mut values)?;
         }
-        let outputs = parts
+        let outputs = split
             .graph
             .outputs()
             .iter()
             .map(|value| match values.get(value) {
                 Some(tensor) => Ok(tensor.clone()),
-                None => Ok(parts.leaf(*value, views)?),
+                None => Ok(split.leaf(*value, views)?),
             });
         outputs.collect()
     }
