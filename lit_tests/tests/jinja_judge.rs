@@ -14,7 +14,7 @@ use mind_json::{Limits, Value as Json};
 /// Maximum number of steps of a template.
 const STEPS: u64 = 4_000_000;
 
-/// The part that is recorded: every how many combinations, and the random templates.
+/// The recorded part: the seed and the number of random templates, and the step through the combinations of statements.
 const RECORDED: [&str; 3] = ["20", "400", "9"];
 
 fn main() {

@@ -73,8 +73,8 @@ fn axis(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     Ok(n.int("axis")?.unwrap_or(1))
 }
 
-/// Returns an axis that is valid for `x`, because the default axis is out of range for rank 1 and irrelevant for a
-/// scalar scale.
+/// Returns an axis that is valid for `x`, because the default axis is out of range for rank 1, and irrelevant if the
+/// scale is not a list.
 fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     match e.rank(scale) {
         1 if e.rank(x) > 1 => axis,
