@@ -1,6 +1,6 @@
 //! Whole models against a reference in double precision, and against other ways of running them.
 
-#[path = "../../../mind-weights/tests/files/writers.rs"]
+#[path = "../../../../formats/mind-weights/tests/files/writers.rs"]
 #[allow(dead_code, reason = "each test binary needs some of the writers")]
 mod writers;
 
