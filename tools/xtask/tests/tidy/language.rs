@@ -58,7 +58,6 @@ const PENDING: &[&str] = &[
     "compiler/formats/mind-onnx",
     "compiler/formats/mind-stablehlo",
     "passes/mind-from-mil",
-    "passes/mind-rulecheck",
 ];
 
 #[test]
