@@ -157,7 +157,7 @@ impl Chooser<'_, '_> {
             return vec![data, indices];
         }
         let first = known.iter().flatten().next().cloned();
-        // The other operand of a scalar or a vector is mostly independent of it, because a scalar broadcasts with any shape.
+        // Mostly independent of a scalar or a vector, because a scalar broadcasts with any shape.
         let first = first.filter(|shape| shape.len() > 1 || self.rng.chance(30));
         let first = first.unwrap_or_else(|| {
             if self.rng.chance(15) {
