@@ -185,7 +185,8 @@ impl Parser {
         })
     }
 
-    /// Reads nodes up to a block with one of the names `ends`, whose `{%` and name are skipped; up to the end of the template
+    /// Reads nodes up to a block with one of the names `ends`, whose `{%` and name are skipped; up to the end of the
+    /// template
     /// without.
     fn body(&mut self, ends: &[&str]) -> Result<Vec<Node>> {
         let start = self.last();
