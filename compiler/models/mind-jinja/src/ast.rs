@@ -139,8 +139,7 @@ pub(crate) enum Target {
 pub(crate) struct Body {
     pub(crate) nodes: Vec<Node>,
     /// Variables that are undefined until the frame assigns them, even if the variables of the template have their
-    /// names.
-    /// The pass over frames sets it.
+    /// names. The pass over frames sets it.
     pub(crate) unassigned: Rc<BTreeSet<String>>,
 }
 
