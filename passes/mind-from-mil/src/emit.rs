@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use mind_convert::{Many, One};
 
-/// Emits before an op what it becomes.
+/// Emits core ops before an op of MIL and returns the value that replaces its result.
 pub(crate) type Import = fn(OpId, &mut Emit<'_>) -> One;
 
 /// Emits core and tensor ops before an op of MIL.
@@ -42,24 +42,24 @@ impl EmitCore for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// The op with its arguments bound to their names.
+    /// Returns the op with its arguments bound to the names of its signature.
     ///
     /// # Errors
     ///
-    /// An op that is not one of a signature.
+    /// E6003 if the op has no signature; those of the binding.
     pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Refusal> {
         let row = ops::row(self.g().def(op))
             .ok_or_else(|| Refusal::no_counterpart("it has no signature"))?;
         Ok(Call::bind(row, op, self.g())?)
     }
 
-    /// The values of argument `name`, constants as core's.
+    /// Returns the values of argument `name`. Constants are converted to constants of core.
     pub(crate) fn arguments(&mut self, op: OpId, name: &str) -> Many {
         let values = self.call(op)?.values(name).to_vec();
         values.into_iter().map(|value| self.taken(value)).collect()
     }
 
-    /// The value of argument `name`, a constant as core's; `None` if it is left out.
+    /// Returns the value of argument `name`, a constant as one of core; `None` if the argument is omitted.
     pub(crate) fn optional(&mut self, op: OpId, name: &str) -> Result<Option<ValueId>, Refusal> {
         match self.call(op)?.value(name) {
             Some(value) => Ok(Some(self.taken(value)?)),
@@ -67,40 +67,40 @@ impl Emit<'_> {
         }
     }
 
-    /// The value of argument `name`, a constant as core's.
+    /// Returns the value of argument `name`, a constant as one of core.
     ///
     /// # Errors
     ///
-    /// An argument that is left out.
+    /// E4104 if the argument is omitted.
     pub(crate) fn argument(&mut self, op: OpId, name: &str) -> One {
         let value = self.optional(op, name)?;
         value.ok_or_else(|| Refusal::missing(name))
     }
 
-    /// The elements of argument `name`.
+    /// Returns the elements of argument `name`.
     ///
     /// # Errors
     ///
-    /// An argument that only a run knows.
+    /// E6003 if the argument is computed at run time.
     pub(crate) fn known(&self, op: OpId, name: &str) -> Result<Tensor, Refusal> {
         let known = self.call(op)?.tensor(name).known();
         known.ok_or_else(|| Refusal::no_counterpart(format!("`{name}` comes at run time")))
     }
 
-    /// The integers of argument `name`.
+    /// Returns the integers of argument `name`.
     ///
     /// # Errors
     ///
-    /// An argument that only a run knows.
+    /// E6003 if the argument is computed at run time.
     pub(crate) fn ints(&self, op: OpId, name: &str) -> Result<Vec<i64>, Refusal> {
         Ok(mind_mil::call::integers(&self.known(op, name)?))
     }
 
-    /// A value as core takes it: constants of MIL become constants of core.
+    /// Returns a value of MIL, converted to a constant of core if it is a constant.
     ///
     /// # Errors
     ///
-    /// Text, weights that were not read.
+    /// E6003 if the constant has no tensor, for example because its weights were not read.
     pub(crate) fn taken(&mut self, value: ValueId) -> One {
         let Some(constant) = constant_of(self.g(), value) else {
             return Ok(value);
@@ -129,7 +129,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An op of one result, whose kind is not known here.
+    /// Emits an op with one result; `def` selects its kind.
     pub(crate) fn op(
         &mut self,
         def: &'static OpDef,
@@ -139,7 +139,7 @@ impl Emit<'_> {
         Ok(self.b.one(def, operands, attrs)?)
     }
 
-    /// The last two dimensions exchanged.
+    /// Emits a transpose of the last two dimensions.
     pub(crate) fn flipped(&mut self, x: ValueId) -> One {
         let rank = self.rank(x);
         let mut perm: Vec<i64> = (0..rank as i64).collect();
@@ -148,7 +148,7 @@ impl Emit<'_> {
     }
 }
 
-/// Arithmetic, one method an op of core; `n` stands for a number on the right, in the dtype of `x`.
+/// Arithmetic, one method per op of core. The right operand of a method with `_n` is a number in the dtype of `x`.
 macro_rules! arithmetic {
     ([$($unary:ident = $unary_op:ident,)*] [$($binary:ident $(, $by:ident)? = $binary_op:ident,)*]) => {
         impl Emit<'_> {

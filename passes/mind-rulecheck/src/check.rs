@@ -1,4 +1,4 @@
-//! Checking the rules of a rule set.
+//! Checks the rules of a rule set.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,41 +25,41 @@ use crate::trial::{Promise, Trial};
 use crate::values::{Grid, Mode};
 use mind_ir::random::Rng;
 
-/// Fewer modules than this put no rule to the test.
+/// The number of modules below which a rule counts as not tested.
 const LEAST_DRAWS: usize = 20;
 
-/// Fewer compared elements than this put no rule to the test.
+/// The number of compared elements below which a rule counts as not tested.
 const LEAST_CASES: usize = 1000;
 
-/// How many modules may be built in vain for each one wanted.
+/// The maximum number of attempts for each module wanted.
 const PATIENCE: usize = 960;
 
-/// How many times the modules wanted may be tried where their results are small, or NaN.
+/// The factor by which the number of modules may grow if their results are small or NaN.
 const MORE: usize = 10;
 
-/// How many modules that the condition keeps out are looked at in each dtype.
+/// The number of modules evaluated in each dtype although the condition does not hold.
 const REJECTED_MODULES: usize = 4;
 
-/// How many more modules are drawn in each dtype for parts of the condition without which nothing broke.
+/// The number of further modules drawn in each dtype to show that each part of the condition is needed.
 const MORE_REJECTED_MODULES: usize = 80;
 
-/// The most attempts to build a module of a stratum.
+/// The maximum number of attempts to build a module of a stratum.
 const STRATUM_TRIES: usize = 8;
 
-/// Dtypes other than `f32` and `i32` take one stratum in so many.
+/// Dtypes other than `f32` and `i32` are tried in one stratum of this many.
 const STRATUM_INTERVAL: usize = 4;
 
-/// Cases that a part of the condition keeps out before it is called needless.
+/// The number of cases excluded by a part of the condition after which the part may be called needless.
 const NEEDLESS_CASES: usize = 250;
 
-/// How thorough a check is.
+/// The thoroughness of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// How many modules to try for each rule in `f32` and in `i32`; in other dtypes a third of them.
+    /// The number of modules per rule in `f32` and in `i32`. Other dtypes get at least a third of it.
     pub draws: usize,
-    /// Picks what is drawn.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How many threads share the work. The result does not depend on it.
+    /// The number of threads. The result does not depend on it.
     pub threads: usize,
 }
 
@@ -73,7 +73,7 @@ impl Default for Config {
     }
 }
 
-/// Checks every rule of `rules`: one entry per rule and direction, in the order of the files.
+/// Checks every rule of `rules` and returns one entry per rule and direction, in the order of the files.
 pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
     let forms = RuleInstances::new(Context {
         rules,
@@ -117,7 +117,7 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
     checks
 }
 
-/// The results of `work` on 0 to below `count`, in order.
+/// Returns the results of `work` for 0 to `count - 1`, in order.
 fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
@@ -146,7 +146,7 @@ fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The order in which dtypes are tried: a counterexample is shown in the first that has one.
+/// The dtypes in the order in which they are tried. The counterexample comes from the first one that has any.
 const DTYPES: [DType; 13] = [
     DType::F32,
     DType::I32,
@@ -168,7 +168,7 @@ struct Checker<'c, 'r> {
     form: RuleInstance<'r>,
     plans: &'c Plans<'r>,
     config: &'c Config,
-    /// How many ops the rule is written for, which share what is tried.
+    /// The number of ops that the rule is written for. The modules of a rule are divided among them.
     share: usize,
     promise: Promise,
     tally: Tally,
@@ -209,7 +209,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             words.extend(&ops);
             let mut rng = Rng::of_words(self.config.seed, &words);
             if self.claims(dtype) {
-                // Random modules do not depend on the strata, because these have a generator of their own.
+                // The strata have their own generator, because random modules must not depend on them.
                 words.push("strata");
                 let mut rng_of_strata = Rng::of_words(self.config.seed, &words);
                 self.strata(dtype, &mut rng_of_strata);
@@ -224,7 +224,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         self.tally
     }
 
-    /// Whether the rule may act where it is tried on `dtype`, whatever the other dtypes are.
+    /// Returns whether the rule may act if its main dtype is `dtype`, for some choice of the other dtypes.
     fn claims(&self, dtype: DType) -> bool {
         let plan = self.plans.usual();
         let others = plan.all_others();
@@ -235,7 +235,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         others.any(|others| self.claims_with(dtype, others))
     }
 
-    /// Whether the rule may act on `dtype` and these other dtypes.
+    /// Returns whether the rule may act on `dtype` and these other dtypes.
     fn claims_with(&self, dtype: DType, others: &[DType]) -> bool {
         let plan = self.plans.usual();
         self.form
@@ -265,7 +265,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    /// Modules with casts for every pair of dtypes, or every triple, on numbers that the casts round.
+    /// Tries modules with casts in every combination of dtypes, on numbers that the casts round.
     fn pairs(&mut self, dtype: DType, rng: &mut Rng) {
         let plan = self.plans.usual();
         if !plan.elementwise || !plan.casts {
@@ -285,25 +285,25 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    /// How many dtypes share the modules that are wanted.
+    /// Returns the number of dtypes that the rule is tried in.
     fn dtypes(&self) -> usize {
         let plan = self.plans.usual();
         let tried = |dtype: &&DType| plan.admits(**dtype) && self.claims(**dtype);
         DTYPES.iter().filter(tried).count()
     }
 
-    /// Random modules of one dtype.
+    /// Tries random modules of one dtype.
     fn draws(&mut self, dtype: DType, rng: &mut Rng) {
         let draws = self.config.draws.div_ceil(self.share.min(4));
         let wanted = match dtype {
             DType::F32 | DType::I32 => draws,
             _ => draws.div_ceil(3),
         };
-        // Few dtypes share what many would be tried on.
+        // A rule that is tried in few dtypes gets more modules in each of them.
         let wanted = wanted.max((2 * draws).div_ceil(self.dtypes().max(1)));
         let (mut acted, mut full, mut kept_out, mut untyped) = (0, 0, 0, false);
         for _ in 0..wanted * PATIENCE {
-            // Results of a few elements take more modules.
+            // Modules whose results have few elements do not count fully, so that more are drawn.
             let least = self.tally.judged.min(self.tally.numbers);
             let enough = least >= LEAST_CASES || acted >= MORE * wanted;
             if acted >= wanted && enough {
@@ -325,7 +325,7 @@ impl<'c, 'r> Checker<'c, 'r> {
                 taken.for_each(|(own, taken)| *own |= taken);
             }
             trial.run(&self.promise, rng, &mut self.tally);
-            // Results without elements tell no wrong side apart.
+            // Results without elements do not distinguish any mutant.
             let weak = self.tally.mutants.values().all(|killed| !killed);
             if full % 4 == 0 || weak || dtype == DType::Bool {
                 trial.run_mutants(&self.promise, rng, &mut self.tally);
@@ -336,13 +336,13 @@ impl<'c, 'r> Checker<'c, 'r> {
         self.draw_rejected_modules(dtype, rng);
         self.tally.draws += acted;
         self.tally.untyped |= untyped;
-        // Where the right side has no type the rule never acts, whatever the condition says.
+        // If the right side has no type, the rule never acts in this dtype, even if the condition holds.
         if acted > 0 || !untyped {
             self.tally.dtypes.push((dtype, acted));
         }
     }
 
-    /// Draws modules until every part of the condition has kept one out on which the sides differ.
+    /// Draws modules until each part of the condition has excluded one on which the sides differ.
     fn draw_rejected_modules(&mut self, dtype: DType, rng: &mut Rng) {
         for _ in 0..MORE_REJECTED_MODULES {
             if self.tally.without.iter().all(|without| without.differs) {
@@ -356,7 +356,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    /// A few modules of a dtype that the condition keeps out.
+    /// Evaluates a few modules of a dtype that the condition excludes.
     fn refused(&mut self, dtype: DType, rng: &mut Rng) {
         for _ in 0..REJECTED_MODULES {
             if let Some(trial) = self.random(dtype, rng) {
@@ -391,7 +391,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    /// Modules whose inputs hold every combination of some values, where ops work position by position.
+    /// Tries modules of elementwise ops whose inputs have every combination of some values.
     fn grids(&mut self, dtype: DType, rng: &mut Rng) {
         let plan = self.plans.usual();
         if !plan.elementwise {
@@ -411,7 +411,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    /// The module of `small`, whose leaves are vectors, on all values of a grid.
+    /// Evaluates the module of `small`, whose leaves are vectors, on all combinations of a grid.
     fn grid(&mut self, plan: &Plan<'_>, small: &Draw, grid: &Grid) {
         let mut draw = small.clone();
         draw.leaves
@@ -434,7 +434,7 @@ impl<'c, 'r> Checker<'c, 'r> {
     }
 }
 
-/// Makes a vector of 2 one of `count`.
+/// Resizes a leaf that is a vector to `count` elements.
 fn widen(leaf: &mut Leaf, count: usize) {
     leaf.shape = vec![count as i64];
     if let LeafKind::Constant(tensor) = &leaf.kind {
@@ -445,7 +445,7 @@ fn widen(leaf: &mut Leaf, count: usize) {
 
 type Outcome<'r> = Result<(Plans<'r>, Tally), String>;
 
-/// What was found of one direction of a rule, over all ops that it is written for.
+/// Returns the result of one direction of a rule, over all ops that it is written for.
 fn summary<'r>(
     forms: &RuleInstances<'r>,
     found: Vec<(RuleInstance<'r>, Outcome<'r>)>,
@@ -505,7 +505,7 @@ fn summary<'r>(
     check.dtypes.dedup();
     check.excluded.sort_unstable();
     check.excluded.dedup();
-    // Excluded of one op that the rule is written for, and tried on another one.
+    // A dtype may be excluded for one of the ops that the rule is written for, and tried for another one.
     let tried = &check.dtypes;
     check.excluded.retain(|dtype| !tried.contains(dtype));
     let stronger = check
@@ -528,7 +528,7 @@ fn rejection_text(error: &VerifyError) -> String {
     }
 }
 
-/// Why a form counts as not tested, if it does.
+/// Returns why a form counts as not tested; `None` if it counts as tested.
 fn untested(tally: &Tally, share: usize) -> Option<String> {
     if tally.draws == 0 && tally.untyped {
         let reason = "where it matches, the right side has no type, or not that of the left side";

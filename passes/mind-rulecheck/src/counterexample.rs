@@ -1,4 +1,4 @@
-//! Failing cases as modules of their own.
+//! Failing cases as standalone modules.
 
 use mind_diag::Span;
 use mind_eqsat::RuleInstances;
@@ -17,31 +17,31 @@ use crate::plan::Plan;
 use crate::tally::{Failure, Tally};
 use crate::trial::{Promise, Trial};
 
-/// A module whose two outputs, the left and the right side of a rule, should agree and do not.
+/// A module whose two outputs, the left and the right side of a rule, should be equal but are not.
 pub struct Counterexample {
-    /// The module: no inputs, the left side and the right side as outputs.
+    /// The module. It has no inputs; the left and the right side are its outputs.
     pub module: Graph,
-    /// The dtype of its values.
+    /// The main dtype of the case.
     pub dtype: DType,
-    /// The position of the first element that differs.
+    /// The index of the first element that differs.
     pub index: Vec<usize>,
-    /// What the left side gives there.
+    /// The result of the left side at `index`.
     pub left: Observed,
-    /// What the right side gives there.
+    /// The result of the right side at `index`.
     pub right: Observed,
 }
 
-/// What one side gives.
+/// The result of one side.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observed {
     /// An element.
     Element(Scalar),
-    /// No result, for this reason.
+    /// The evaluation failed with this message.
     Error(String),
 }
 
 impl std::fmt::Display for Observed {
-    /// The element and its bits, as in `-0.0 (0x80000000)`.
+    /// Prints the element and its bits, for example `-0.0 (0x80000000)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Observed::Element(scalar) => write!(f, "{scalar} ({:#x})", scalar.bits()),
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Counterexample {
     }
 }
 
-/// The module for a failing case; `None` if the case does not fail again.
+/// Returns the module for a failing case; `None` if the case does not fail when it is built again.
 pub(crate) fn counterexample<'r>(
     forms: &RuleInstances<'r>,
     form: RuleInstance<'r>,
@@ -114,7 +114,7 @@ pub(crate) fn counterexample<'r>(
     })
 }
 
-/// Puts constants in place of the inputs.
+/// Replaces the inputs by constants.
 fn inline(module: &mut Graph, trial: &Trial, values: &[Tensor]) {
     for (&(op, _), tensor) in trial.instance.inputs.iter().zip(values) {
         let at = InsertPoint::Before(op);
@@ -127,7 +127,7 @@ fn inline(module: &mut Graph, trial: &Trial, values: &[Tensor]) {
     }
 }
 
-/// Puts the extent in place of the symbol and types every op anew.
+/// Replaces the symbol by its extent and infers the types of all ops anew. Returns `None` if an op has no type then.
 fn substitute_symbol(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
     let Some(extent) = symbol else {
         return Some(());
@@ -150,7 +150,7 @@ fn substitute_symbol(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
     Some(())
 }
 
-/// The position of the `flat`-th element in row-major order.
+/// Returns the index of the `flat`-th element in row-major order.
 fn position(mut flat: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &extent) in index.iter_mut().zip(shape).rev() {

@@ -1,4 +1,4 @@
-//! What each class of rules promises, as a comparison of results.
+//! Comparison of the results of both sides under the promise of a class.
 
 use mind_interp::Scalar;
 use mind_ir::tensor::Tensor;
@@ -8,35 +8,35 @@ use mind_rules::FastMath;
 use crate::format::{FloatFormat, to_f64};
 use crate::values::Mode;
 
-/// How many roundings' worth of error each step of a regrouped sum or product may add.
+/// The error that each step of a regrouped sum or product may add, in units of one rounding.
 const SLACK: f64 = 4.0;
 
-/// Both results of one case and what they were computed over.
+/// Both results of a case and the values that they were computed from.
 pub(crate) struct Evidence<'a> {
     pub(crate) left: &'a Tensor,
     pub(crate) right: &'a Tensor,
     pub(crate) mode: Mode,
-    /// Every value of both sides.
+    /// The values of all ops of both sides.
     pub(crate) everything: &'a [Tensor],
-    /// How many roundings one element of the result may depend on.
+    /// The number of roundings that one element of the result may depend on.
     pub(crate) steps: usize,
 }
 
-/// What a case says of a class.
+/// The judgement of a case under a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Judgement {
-    /// The class's promise was kept.
+    /// The promise of the class was kept.
     Kept,
-    /// The class promises nothing here; whether the results differ by more than it allows elsewhere.
+    /// The class promises nothing on these values, for example because one is NaN.
     Excused {
-        /// Whether they do.
+        /// Whether the results differ by more than the class allows elsewhere.
         differ: bool,
     },
-    /// It was broken at this element.
+    /// The promise was broken at this element.
     Broken(usize),
 }
 
-/// Judges a case under the promise of `class`, with the relative error that `approx` allows.
+/// Judges a case under the promise of `class`; `tolerance` is the relative error that `approx` allows.
 pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Judgement {
     let (left, right) = (case.left, case.right);
     if left.same_bits(right) {
@@ -46,7 +46,7 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
         return Judgement::Broken(0);
     }
     if !left.dtype().is_float() {
-        // No class changes an integer.
+        // Every class requires equal integers.
         return first_difference(left, right).map_or(Judgement::Kept, Judgement::Broken);
     }
     let regroups = class.allows(FastMath::REASSOC);
@@ -73,7 +73,7 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
     }
 }
 
-/// Where the promise of `class` does not hold, for a message.
+/// Returns a description of the values on which `class` promises nothing, for a message.
 pub(crate) fn excuse(class: FastMath) -> &'static str {
     if class.allows(FastMath::REASSOC) || class.allows(FastMath::APPROX) {
         "where a value is infinite or NaN, or far from 1"
@@ -86,7 +86,7 @@ fn first_difference(left: &Tensor, right: &Tensor) -> Option<usize> {
     (0..left.count()).find(|&at| !Scalar::at(left, at).same_bits(Scalar::at(right, at)))
 }
 
-/// How far results may be apart.
+/// The error that a class allows.
 struct Slack {
     absolute: f64,
     relative: f64,

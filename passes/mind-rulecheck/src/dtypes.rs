@@ -1,4 +1,4 @@
-//! Which values of a left side have one dtype, and which dtype.
+//! Assignment of dtypes to the values of a left side.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::extents::ExtentOf;
@@ -10,21 +10,21 @@ use mind_rules::{AttrValue, Hint, LhsAttr, LhsType};
 
 use crate::plan::{PlanOp, is_any, is_index};
 
-/// The dtype of integers on a scale.
+/// The dtype of quantised values.
 const SCALED: DType = DType::I8;
 
-/// What dtype a value has.
+/// The dtype family of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
-    /// The one that the rule is tried on.
+    /// The main dtype, in which the rule is tried.
     Main,
-    /// This one, whatever the others have.
+    /// This dtype, regardless of the others.
     Fixed(DType),
-    /// One that is drawn: the same for all values of this number.
+    /// The drawn dtype of this index, which may be shared by several values.
     Other(usize),
 }
 
-/// The family of each of `values` values, of which some have written types, and how many families are drawn.
+/// Returns the family of each of `values` values, some of which have written types, and the number of drawn dtypes.
 pub(crate) fn families(
     ops: &[PlanOp<'_>],
     hints: &[Hint],
@@ -72,7 +72,7 @@ fn is_dtype(pair: &(&LhsAttr<'_>, &mind_ir::opdef::AttrDef)) -> bool {
     pair.1.kind == AttrKind::ElementType
 }
 
-/// Sets of values of one dtype, each known by the first of its chain of parents.
+/// Union-find sets of values that have the same dtype, identified by their root.
 struct Groups {
     parents: Vec<usize>,
     fixed: Vec<Option<DType>>,
@@ -97,7 +97,8 @@ impl Groups {
         self.fixed[root] = Some(dtype);
     }
 
-    /// Joins the operands and the result of `op` as far as it asks for one dtype.
+    /// Joins the operands and results of `op` that must have the same dtype, and fixes those that must have a certain
+    /// one.
     fn op(&mut self, op: &PlanOp<'_>) {
         let def = op.left.def;
         if is_any(def, &[Quantize::DEF, Dequantize::DEF]) {
@@ -129,7 +130,7 @@ impl Groups {
         }
     }
 
-    /// Tells the integers on a scale from the numbers that they stand for.
+    /// Joins the floats of a quantisation with the scale, and fixes the dtype of the quantised values and zero point.
     fn scaled(&mut self, op: &PlanOp<'_>) {
         let (number, integer) = match is_any(op.left.def, &[Quantize::DEF]) {
             true => (op.operands[0], op.result),
@@ -142,7 +143,8 @@ impl Groups {
         self.join(number, op.operands[1]);
     }
 
-    /// The families, the main one being that of the first operand with a dtype of its own choice.
+    /// Returns the families and the number of drawn dtypes. The main family is that of the first operand whose dtype is
+    /// not fixed.
     fn numbered(&self, ops: &[PlanOp<'_>]) -> (Vec<Family>, usize) {
         let operands = ops.iter().flat_map(|op| &op.operands);
         let roots = operands.map(|&value| self.root(value));

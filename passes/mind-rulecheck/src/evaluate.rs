@@ -1,4 +1,4 @@
-//! Evaluating both sides.
+//! Evaluation of both sides of a rule.
 
 use std::borrow::Cow;
 
@@ -14,20 +14,20 @@ use crate::instance::Instance;
 use crate::values::{Mode, draw};
 use mind_ir::random::Rng;
 
-/// The most bytes that the values alive at one time may have.
+/// The maximum number of bytes of the values that are live at once.
 const MEMORY: u64 = 64 << 20;
 
-/// What came of an evaluation.
+/// The outcome of an evaluation.
 pub(crate) enum Ran {
     /// The outputs, in order.
     Done(Vec<Tensor>),
-    /// The left side has no result on these values.
+    /// The left side cannot be evaluated on these values.
     LeftFails,
-    /// The left side has a result, the right side fails.
+    /// The left side has a result, but the right side fails with this error.
     RightFails(String),
 }
 
-/// A module with both sides, ready to be evaluated.
+/// A module with both sides, ready for evaluation.
 pub(crate) struct Sides {
     pub(crate) graph: Graph,
     inputs: Vec<OpId>,
@@ -38,14 +38,14 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// The module of `instance`, to which a rule has been applied, with these outputs; ops from the id
-    /// `right` on belong to right sides.
+    /// Returns the module of `instance` with these outputs, after a rule was applied to it. Ops from the id `right` on
+    /// belong to right sides.
     pub(crate) fn new(instance: &Instance, outputs: &[ValueId], right: usize) -> Sides {
         let mut graph = instance.graph.clone();
         let end = finish(&mut graph, outputs);
         let mut dims = DimEnv::default();
         if let Some(extent) = instance.draw.symbol {
-            // The only binding: it contradicts none.
+            // The first binding cannot contradict another one.
             let _ = dims.bind(instance.symbol, extent as usize);
         }
         Sides {
@@ -57,14 +57,14 @@ impl Sides {
         }
     }
 
-    /// The left side alone.
+    /// Returns a module with the left side only.
     pub(crate) fn left(instance: &Instance) -> Sides {
         let mut sides = Sides::new(instance, &[instance.left], 0);
         prune(&mut sides.graph);
         sides
     }
 
-    /// The outputs on these values, one per input.
+    /// Evaluates the module on these values, one per input.
     pub(crate) fn run(&self, values: &[Tensor]) -> Ran {
         let g = &self.graph;
         let cx = EvalCx {
@@ -82,7 +82,7 @@ impl Sides {
         }
     }
 
-    /// The value of every op on these values, where none fails.
+    /// Returns the values of all ops on these inputs; `None` if one fails.
     pub(crate) fn everything(&self, values: &[Tensor]) -> Option<Vec<Tensor>> {
         let mut graph = self.graph.clone();
         let all: Vec<ValueId> = graph
@@ -103,7 +103,7 @@ impl Sides {
     }
 }
 
-/// Ends the module's body with these outputs.
+/// Ends the body of the module with these outputs and returns the terminator.
 pub(crate) fn finish(graph: &mut Graph, outputs: &[ValueId]) -> OpId {
     let end = NewOp {
         def: Yield::DEF,
@@ -115,7 +115,7 @@ pub(crate) fn finish(graph: &mut Graph, outputs: &[ValueId]) -> OpId {
     graph.insert(InsertPoint::End(graph.body()), end)
 }
 
-/// Values for every input of `instance`.
+/// Returns random values for every input of `instance`.
 pub(crate) fn values(instance: &Instance, rng: &mut Rng, mode: Mode) -> Vec<Tensor> {
     let tensor = |&(_, leaf): &(OpId, usize)| {
         let row = &instance.draw.leaves[leaf];
@@ -126,7 +126,7 @@ pub(crate) fn values(instance: &Instance, rng: &mut Rng, mode: Mode) -> Vec<Tens
     instance.inputs.iter().map(tensor).collect()
 }
 
-/// Takes out of the body what no output needs.
+/// Removes dead ops from the body.
 pub(crate) fn prune(graph: &mut Graph) {
     let ops: Vec<OpId> = graph.ops(graph.body()).collect();
     for op in ops.into_iter().rev() {

@@ -1,10 +1,10 @@
-//! The bits of float formats.
+//! Bit layouts of float formats.
 
 use mind_ir::tensor::{Buffer, FloatNum};
 use mind_ir::types::DType;
 use mind_ir::{with_dtype, with_float};
 
-/// A binary float format: how many bits its fraction and its exponent have.
+/// A binary float format: the widths of its fraction and exponent in bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatFormat {
     pub(crate) fraction: u32,
@@ -12,7 +12,7 @@ pub(crate) struct FloatFormat {
 }
 
 impl FloatFormat {
-    /// The format of a float dtype.
+    /// Returns the format of a float dtype; `None` for other dtypes.
     pub(crate) fn of(dtype: DType) -> Option<FloatFormat> {
         let format = dtype.float_format()?;
         Some(FloatFormat {
@@ -21,34 +21,34 @@ impl FloatFormat {
         })
     }
 
-    /// The exponent field of infinities and NaN.
+    /// Returns the exponent field of infinities and NaN.
     pub(crate) fn top(self) -> u64 {
         (1 << self.exponent) - 1
     }
 
-    /// The exponent field of 1.
+    /// Returns the exponent field of 1.
     pub(crate) fn bias(self) -> u64 {
         self.top() / 2
     }
 
-    /// The bits of a float from its fields.
+    /// Returns the bits of a float with these fields.
     pub(crate) fn bits(self, negative: bool, exponent: u64, fraction: u64) -> u64 {
         let sign = u64::from(negative) << (self.fraction + self.exponent);
         sign | exponent << self.fraction | fraction & ((1 << self.fraction) - 1)
     }
 
-    /// Half the distance from 1 to the next float: the relative error of one rounding.
+    /// Returns half the distance from 1 to the next float, which is the relative error of one rounding.
     pub(crate) fn rounding(self) -> f64 {
         0.5 / (1u64 << self.fraction) as f64
     }
 
-    /// The least normal number.
+    /// Returns the smallest positive normal number.
     pub(crate) fn least_normal(self) -> f64 {
         2f64.powi(1 - self.bias() as i32)
     }
 }
 
-/// Elements of `dtype` with these bits, in the low end of each word.
+/// Returns elements of `dtype` with these bits, which are the low ones of each word.
 pub(crate) fn from_bits(dtype: DType, bits: &[u64]) -> Buffer {
     let mut bytes = Vec::with_capacity(bits.len() * dtype.size());
     for &bits in bits {
@@ -63,7 +63,7 @@ pub(crate) fn from_bits(dtype: DType, bits: &[u64]) -> Buffer {
     Buffer::from_bytes(dtype, &bytes)
 }
 
-/// The bits of the number of `dtype` next to `value`; integers are cut off.
+/// Returns the bits of the number of `dtype` nearest to `value`; integers are truncated.
 pub(crate) fn bits_of(dtype: DType, value: f64) -> u64 {
     fn float<T: FloatNum>(value: f64) -> Vec<u8> {
         T::wrap(vec![T::from_f64(value)]).to_bytes()
@@ -78,7 +78,7 @@ pub(crate) fn bits_of(dtype: DType, value: f64) -> u64 {
     }
 }
 
-/// Every element as an `f64`: exact for floats, rounded for large integers, 0 or 1 for truth values.
+/// Returns every element as an `f64`: exact for floats, rounded for large integers, 0 or 1 for booleans.
 pub(crate) fn to_f64(buffer: &Buffer) -> Vec<f64> {
     fn all<T: ToF64>(buffer: &Buffer) -> Vec<f64> {
         let elements = T::peek(buffer).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Numbers on which roundings show: halfway between two of a narrower dtype, and their neighbours.
+//! Numbers that expose roundings: ties between two numbers of a narrower dtype, and their neighbours.
 
 use mind_ir::types::DType;
 
 use crate::format::{FloatFormat, bits_of};
 
-/// Bits of numbers of `dtype` that lie halfway between two numbers of a dtype that it may be cast to, or next to such
-/// a number.
+/// Returns the bits of numbers of `dtype` that are ties between two numbers of a dtype that it may be cast to, and of
+/// their neighbours.
 ///
-/// A cast in two steps rounds these twice, so that it differs from a cast in one: for example 2^62 + 2^38 + 1, which
-/// `f64` rounds to a tie of `f32`.
+/// Two casts in a row round these twice and may differ from one cast. For example, `f64` rounds 2^62 + 2^38 + 1 to a
+/// tie of `f32`.
 pub(crate) fn halfway(dtype: DType) -> Vec<u64> {
     let mut bits = match FloatFormat::of(dtype) {
         Some(format) => of_float(dtype, format),
@@ -20,14 +20,14 @@ pub(crate) fn halfway(dtype: DType) -> Vec<u64> {
     bits
 }
 
-/// The float formats that a dtype may be cast to.
+/// Returns the float formats that a dtype may be cast to.
 fn targets() -> impl Iterator<Item = FloatFormat> {
     DType::ALL
         .iter()
         .filter_map(|&dtype| FloatFormat::of(dtype))
 }
 
-/// How many bits the numbers of an integer dtype have, the sign aside.
+/// Returns the number of bits of an integer dtype without the sign.
 fn magnitude(dtype: DType) -> u32 {
     let signed = dtype.class() == mind_ir::types::DTypeClass::Signed;
     8 * dtype.size() as u32 - u32::from(signed)
@@ -58,7 +58,7 @@ fn of_int(dtype: DType) -> Vec<u64> {
             }
         }
     }
-    // Where `f16` becomes infinite.
+    // Around the limit at which `f16` overflows to infinity.
     found.extend([65504, 65519, 65520, 65521]);
     for bits in [7, 8, 15, 16, 31, 32, 63] {
         found.extend([(1i128 << bits) - 1, 1 << bits, (1 << bits) + 1]);
@@ -88,7 +88,7 @@ fn of_float(dtype: DType, own: FloatFormat) -> Vec<u64> {
     for target in targets().filter(|target| target.fraction < own.fraction) {
         let bias = target.bias() as i32;
         let fraction = target.fraction as i32;
-        // Near 1, the least normal numbers, subnormal ones, and the largest.
+        // Numbers near 1, the smallest normal numbers, subnormal ones and the largest.
         for exponent in [0, 1, -1, 1 - bias, bias] {
             let unit = 2f64.powi(exponent - fraction);
             let significands = [1u64 << fraction, (1 << fraction) + 1, (2 << fraction) - 1];
@@ -101,7 +101,7 @@ fn of_float(dtype: DType, own: FloatFormat) -> Vec<u64> {
             around(halves * 0.5 * least);
         }
     }
-    // Where casts to integers round and saturate.
+    // Numbers on which casts to integers round and saturate.
     for whole in [0, 1, 2, 126, 127, 254, 255, 32766, 32767, 65534, 65535] {
         around(f64::from(whole) + 0.5);
     }

@@ -1,4 +1,4 @@
-//! Modules that a rule's left side matches.
+//! Modules that contain a match of a rule's left side.
 
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::gather::GatherNd;
@@ -17,19 +17,19 @@ use mind_rules::AttrValue;
 
 use crate::plan::{Plan, PlanOp, is_any};
 
-/// The name of the dimension that stands for an extent.
+/// The name of the symbolic dimension.
 const SYMBOL: &str = "B";
 
-/// Everything that was chosen for an instance: building it again gives the same module.
+/// All choices for an instance, from which the same module can be built again.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Draw {
-    /// How many values stand for a list of operands.
+    /// The number of values in each list of operands.
     pub(crate) listed: usize,
-    /// The dtype of what is not an index.
+    /// The main dtype.
     pub(crate) dtype: DType,
-    /// The extent that is written as a symbol wherever it stands, if any.
+    /// The extent that is replaced by a symbol wherever it occurs, if any.
     pub(crate) symbol: Option<i64>,
-    /// The values that no op of the left side computes, in the order they are needed.
+    /// The values that no op of the left side computes, in the order of their first use.
     pub(crate) leaves: Vec<Leaf>,
     /// The attributes of each op of the plan.
     pub(crate) attrs: Vec<Vec<AttrValue>>,
@@ -38,23 +38,23 @@ pub(crate) struct Draw {
 /// A value that no op of the left side computes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Leaf {
-    /// Its number in the plan.
+    /// Its index in the plan.
     pub(crate) value: usize,
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<i64>,
     pub(crate) kind: LeafKind,
 }
 
-/// Where a leaf comes from.
+/// How a leaf is computed.
 #[derive(Clone, Debug)]
 pub(crate) enum LeafKind {
     /// An input.
     Input,
     /// A constant.
     Constant(Tensor),
-    /// An op over an input, which proves something of its result.
+    /// An op over an input, whose result has a fact that conditions may require, for example `core.relu`.
     Through(&'static OpDef),
-    /// An op over an input and itself.
+    /// An op with the same input as both operands.
     Twice(&'static OpDef),
 }
 
@@ -71,32 +71,32 @@ impl PartialEq for LeafKind {
 }
 
 impl Leaf {
-    /// How many elements it has.
+    /// Returns the number of its elements.
     pub(crate) fn count(&self) -> usize {
         self.shape.iter().product::<i64>() as usize
     }
 }
 
-/// A module in the making.
+/// A module that contains a match of a left side.
 pub(crate) struct Instance {
     pub(crate) graph: Graph,
-    /// The symbol that stands for the extent of [`Draw::symbol`].
+    /// The symbol that replaces the extent [`Draw::symbol`].
     pub(crate) symbol: Sym,
-    /// The input op behind each leaf that has one.
+    /// The input ops, each with the index of the leaf that it is for.
     pub(crate) inputs: Vec<(OpId, usize)>,
-    /// What is below a leaf's elements, where they index an axis.
+    /// For each leaf, the exclusive upper bound of its elements if they are indices.
     pub(crate) below: Vec<Option<i64>>,
-    /// The left side.
+    /// The value of the left side.
     pub(crate) left: ValueId,
-    /// What a rule that joins values over several matches joins its own with.
+    /// The value of another match, for a rule that merges the values of several matches.
     pub(crate) twin: Option<ValueId>,
     pub(crate) draw: Draw,
 }
 
-/// Who chooses leaves and attributes while an instance is built.
+/// Chooses leaves and attributes while an instance is built.
 pub(crate) trait Choices {
-    /// The leaves among the operands of `op`, one for each of `open`; `known` has the types of the
-    /// other operands.
+    /// Returns the leaves among the operands of `op`, one for each of `open`. `known` has the types of the other
+    /// operands. Returns `None` if no leaves fit.
     fn leaves(
         &mut self,
         op: &PlanOp<'_>,
@@ -104,8 +104,8 @@ pub(crate) trait Choices {
         known: &[Option<TensorType>],
     ) -> Option<Vec<Leaf>>;
 
-    /// The attributes of `op` over operands of these types; `named` has those with numbers that are
-    /// settled.
+    /// Returns the attributes of `op` over operands of these types. `named` has the named attributes that are already
+    /// chosen.
     fn attrs(
         &mut self,
         op: &PlanOp<'_>,
@@ -113,11 +113,11 @@ pub(crate) trait Choices {
         operands: &[TensorType],
     ) -> Option<Vec<AttrValue>>;
 
-    /// How often to choose attributes before giving up.
+    /// Returns how often attributes are chosen for an op before the instance is given up.
     fn attempts(&self) -> usize;
 }
 
-/// Choices as they were made before.
+/// Repeats the choices of a [`Draw`].
 pub(crate) struct Replay<'d> {
     draw: &'d Draw,
     leaf: usize,
@@ -152,7 +152,7 @@ impl Choices for Replay<'_> {
     }
 }
 
-/// Builds the instance that `draw` describes; `None` if the shape rules refuse it.
+/// Builds the instance that `draw` describes; `None` if the shape rules reject it.
 pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
     let mut choices = Replay {
         draw,
@@ -162,9 +162,9 @@ pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
     build(plan, draw.dtype, draw.symbol, &mut choices).ok()
 }
 
-/// Why [`build`] built no instance.
+/// The reason why [`build`] built no instance.
 pub(crate) enum Unbuilt {
-    /// There are no operands or attributes that could fit an op.
+    /// No operands or attributes were found that could fit an op.
     NoChoice,
     /// The shape rule of an op rejected every attempt; the error is that of the last one.
     Rejected {
@@ -177,7 +177,7 @@ pub(crate) enum Unbuilt {
 ///
 /// # Errors
 ///
-/// No choice satisfies the shape rules.
+/// If no choice satisfies the shape rules.
 pub(crate) fn build(
     plan: &Plan<'_>,
     dtype: DType,
@@ -280,7 +280,7 @@ impl Assembler {
         Err(unbuilt)
     }
 
-    /// Notes what operands that index an axis have to stay below.
+    /// Records the upper bounds of operands that are indices.
     fn bound_indices(&mut self, op: &PlanOp<'_>, attrs: &[AttrValue], types: &[TensorType]) {
         for (at, value) in op.operands.iter().enumerate() {
             if !crate::plan::is_index(op.left.def, at) {
@@ -331,7 +331,7 @@ impl Assembler {
         Some(())
     }
 
-    /// An input like the leaf `value`.
+    /// Appends another input with the type of the leaf `value`.
     fn twin(&mut self, value: usize) {
         let leaves = &self.instance.draw.leaves;
         let Some(mut leaf) = leaves.iter().find(|leaf| leaf.value == value).cloned() else {
@@ -369,8 +369,8 @@ impl Assembler {
     }
 }
 
-/// What the positions that operand `at` of `op` holds have to stay below, where the first operand has these extents;
-/// `None` if the op has no such axis.
+/// Returns the exclusive upper bound of the indices in operand `at` of `op`, whose first operand has these extents;
+/// `None` if the indexed axis does not exist or its extent is not known.
 fn indexed_extent(
     op: &PlanOp<'_>,
     at: usize,

@@ -1,12 +1,12 @@
 //! Mechanical soundness check of rewrite rules.
 //!
-//! [`check`] builds instances of each rule's left side, lets the e-graph engine put the right side
-//! beside it, evaluates both on chosen values and compares what comes out with what the rule's class
-//! promises. A rule that breaks its promise is rejected with a [`Counterexample`]; one that was never
-//! put to the test is unchecked, which is no better.
+//! [`check`] builds instances of each rule's left side, applies the rule with the e-graph engine, evaluates both sides
+//! on chosen values, and compares the results under the rule's class of exactness. A rule that breaks the promise of
+//! its class is rejected with a [`Counterexample`]. A rule that could not be tested is unchecked, which does not pass
+//! either.
 //!
-//! The method is described in docs/rule-checking.md. Everything is drawn from a fixed seed, and what
-//! is drawn for one rule does not depend on the others.
+//! The method is described in docs/rule-checking.md. All random choices come from a fixed seed, and those for one rule
+//! do not depend on the other rules.
 
 mod check;
 mod counterexample;

@@ -1,4 +1,4 @@
-//! Wrong right sides, to see whether the check would notice.
+//! Mutants of right sides, because a check that accepts a wrong right side does not test the rule.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::index::Slice;
@@ -9,34 +9,34 @@ use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{OpId, ValueId};
 
-/// The most mutants of one right side.
+/// The maximum number of mutants of one right side.
 const MOST: usize = 12;
 
-/// Attributes that have one value for a given type, or several that mean the same.
+/// Attributes that are not mutated, because a given result type leaves one value, or several that mean the same.
 const BOUNDS: [&str; 4] = ["starts", "ends", "steps", "strides"];
 
-/// A right side with one thing changed.
+/// A right side with one change.
 pub(crate) struct Mutant {
-    /// What was changed: the same words for the same place of the rule.
+    /// A description of the change, equal for the same op of the rule in every instance.
     pub(crate) label: String,
     pub(crate) value: ValueId,
 }
 
-/// One change.
+/// A change of one op.
 #[derive(Clone, Copy)]
 enum Change {
-    /// The op gives its first operand.
+    /// The op is replaced by its first operand.
     Drop,
-    /// The first two operands are exchanged.
+    /// The first two operands are swapped.
     Swap,
-    /// The attribute of this number is another one.
+    /// The attribute at this index gets another value.
     Attr(usize),
-    /// Another op stands there.
+    /// The op is replaced by this one.
     Op(&'static OpDef),
 }
 
-/// Appends mutants of the right side to `g`. The ops from the id `start` on compute `right`; `left` is what
-/// it should equal.
+/// Appends mutants of the right side to `g` and returns them. The ops from the id `start` on compute `right`; `left` is
+/// the value that it should equal.
 pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant> {
     let ops: Vec<OpId> = g.ops(g.body()).filter(|op| op.index() >= start).collect();
     let mut changes: Vec<(usize, Change)> = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
     found
 }
 
-/// Whether the first two operands may change places.
+/// Returns whether swapping the first two operands may have no effect.
 fn is_symmetric(g: &Graph, op: OpId) -> bool {
     let compares_equality = || {
         let direction = g.view::<Compare>(op).map(|compare| compare.direction(g));
@@ -89,7 +89,7 @@ fn is_symmetric(g: &Graph, op: OpId) -> bool {
     g.def(op).has(Trait::Commutative) || compares_equality()
 }
 
-/// Two other ops of the same operands and attributes.
+/// Returns up to two other ops with the same operands and attributes.
 fn siblings(def: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
     let attrs = |def: &'static OpDef| def.attrs.iter().map(|attr| (attr.name, attr.kind));
     let fits = move |other: &&'static OpDef| {
@@ -105,12 +105,12 @@ fn siblings(def: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
     mind_core::DIALECT.ops.iter().copied().filter(fits).take(2)
 }
 
-/// Whether changing `op` may change what the rule means.
+/// Returns whether a change of `op` may change the meaning of the rule.
 fn mutable(g: &Graph, op: OpId) -> bool {
     g.regions(op).is_empty() && !g.def(op).has(Trait::Constant)
 }
 
-/// Other values of the left side that have its type, for a right side that is one of them.
+/// Returns the other values of the left side that have its type, for a right side that is one of them.
 fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant> {
     let ops = g.ops(g.body()).filter(|op| op.index() < start);
     let values = ops.flat_map(|op| g.results(op));
@@ -136,7 +136,7 @@ fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant>
     values.into_iter().enumerate().map(mutant).collect()
 }
 
-/// `right` computed anew with `change` at the op number `at`; `None` if the shape rules refuse it.
+/// Returns a copy of `right` with `change` at the op at index `at`; `None` if the shape rules reject it.
 fn changed(
     g: &mut Graph,
     ops: &[OpId],
@@ -192,13 +192,13 @@ fn changed(
         .map(|&(_, copy)| copy)
 }
 
-/// Whether `op` gives its operand whenever both have one type.
+/// Returns whether `op` is the identity whenever its operand and result have one type.
 fn keeps(g: &Graph, op: OpId) -> bool {
     let folds = g.def(op).fold.is_some_and(|fold| fold(op, g).is_some());
     folds || crate::plan::is_any(g.def(op), &[Slice::DEF])
 }
 
-/// A value of the same kind.
+/// Returns another value of the same kind.
 fn other(attr: &mind_rules::AttrValue) -> Option<mind_rules::AttrValue> {
     use mind_rules::AttrValue;
     Some(match attr {

@@ -1,4 +1,4 @@
-//! How to build instances of a rule's left side: which values are one, which op comes when.
+//! Plans for building instances of a rule's left side: values that are unified, and ops in topological order.
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
@@ -18,52 +18,52 @@ use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 use crate::dtypes::{Family, families};
 use mind_ir::random::Rng;
 
-/// A left side made ready for building.
+/// A left side prepared for building.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'r> {
-    /// How many values stand for a list of operands.
+    /// The number of values in each list of operands.
     pub(crate) listed: usize,
-    /// The ops, each after those that compute its operands.
+    /// The ops in topological order.
     pub(crate) ops: Vec<PlanOp<'r>>,
     /// The value that is rewritten.
     pub(crate) root: usize,
-    /// How many values there are.
+    /// The number of values.
     pub(crate) values: usize,
-    /// Which dtype each value has.
+    /// The dtype family of each value.
     pub(crate) families: Vec<Family>,
-    /// How many dtypes are drawn besides the one that the rule is tried on.
+    /// The number of dtypes that are drawn independently of the main one.
     pub(crate) others: usize,
-    /// What the condition asks for, over values that stand for those they equal.
+    /// The requirements of the condition. Equal values are represented by the first of them.
     pub(crate) hints: Vec<Hint>,
-    /// The types written for values, likewise.
+    /// The types written for values, which are represented in the same way.
     pub(crate) types: Vec<(usize, LhsType)>,
-    /// The value that the rule joins with that of another match.
+    /// The value that the rule merges with that of another match.
     pub(crate) joined: Option<usize>,
-    /// How many attributes have numbers.
+    /// The number of named attributes.
     pub(crate) attrs: usize,
-    /// Whether every op works position by position.
+    /// Whether every op is elementwise.
     pub(crate) elementwise: bool,
-    /// Whether an op slides a filter over images.
+    /// Whether an op is a convolution.
     pub(crate) convolves: bool,
-    /// Whether an op has results of a dtype that is one of its attributes.
+    /// Whether an op has an attribute that is the dtype of its result.
     pub(crate) casts: bool,
-    /// Whether an op sums up many elements, so that their order can be seen.
+    /// Whether an op accumulates many elements, so that their order may affect the result.
     pub(crate) reduces: bool,
 }
 
-/// The plans for a form: for a rule with lists of operands one for each length that is tried.
+/// The plans for a form. A rule with lists of operands has one for each length that is tried.
 #[derive(Clone, Debug)]
 pub(crate) struct Plans<'r>(Vec<Plan<'r>>);
 
-/// The lengths of lists that are tried; the first one is what a form is known by.
+/// The lengths of lists that are tried; the first one is that of [`Plans::usual`].
 const LENGTHS: [usize; 4] = [2, 1, 3, 4];
 
 impl<'r> Plans<'r> {
-    /// The plans for a form's left side.
+    /// Creates the plans for a form's left side.
     ///
     /// # Errors
     ///
-    /// A left side that no module has: a value computed by two ops or from itself.
+    /// If no module can have the left side, because a value is computed by two ops or from itself.
     pub(crate) fn new(form: RuleInstance<'r>) -> Result<Plans<'r>, String> {
         let mut plans = vec![Plan::new(form, LENGTHS[0])?];
         if form.has_lists() {
@@ -73,18 +73,18 @@ impl<'r> Plans<'r> {
         Ok(Plans(plans))
     }
 
-    /// The plan for lists of the usual length.
+    /// Returns the plan for lists of the usual length.
     pub(crate) fn usual(&self) -> &Plan<'r> {
         &self.0[0]
     }
 
-    /// The plan for lists of `listed` values.
+    /// Returns the plan for lists of `listed` values.
     pub(crate) fn of(&self, listed: usize) -> &Plan<'r> {
         let own = self.0.iter().find(|plan| plan.listed == listed);
         own.unwrap_or_else(|| self.usual())
     }
 
-    /// Any of the plans.
+    /// Returns a random one of the plans.
     pub(crate) fn pick(&self, rng: &mut Rng) -> &Plan<'r> {
         match self.0.as_slice() {
             [only] => only,
@@ -96,20 +96,20 @@ impl<'r> Plans<'r> {
 /// An op of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanOp<'r> {
-    /// The op as the left side has it.
+    /// The op of the left side.
     pub(crate) left: LhsOp<'r>,
-    /// The value it computes.
+    /// The value that it computes.
     pub(crate) result: usize,
-    /// The values it reads.
+    /// The values that it reads.
     pub(crate) operands: Vec<usize>,
 }
 
-/// Whether `def` is one of `ops`.
+/// Returns whether `def` is one of `ops`.
 pub(crate) fn is_any(def: &'static OpDef, ops: &[&'static OpDef]) -> bool {
     ops.iter().any(|own| std::ptr::eq(*own, def))
 }
 
-/// Whether the operand at `index` of `def` holds positions along axes of operand 0.
+/// Returns whether the operand at `index` of `def` holds indices into operand 0.
 pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     let class = def.operand(index).map(|operand| operand.class);
     class == Some(OperandClass::Index) || (index == 1 && is_any(def, &[Gather::DEF]))
@@ -136,11 +136,11 @@ const REDUCING: [&OpDef; 17] = [
 ];
 
 impl<'r> Plan<'r> {
-    /// The plan for a form's left side, with `listed` values for each list of operands.
+    /// Creates the plan for a form's left side, with `listed` values for each list of operands.
     ///
     /// # Errors
     ///
-    /// A left side that no module has: a value computed by two ops or from itself.
+    /// If no module can have the left side, because a value is computed by two ops or from itself.
     fn new(form: RuleInstance<'r>, listed: usize) -> Result<Plan<'r>, String> {
         let left = form.left(listed);
         let one = representatives(&left);
@@ -203,7 +203,7 @@ impl<'r> Plan<'r> {
         })
     }
 
-    /// The dtype of a value that is no list of positions, where the rule is tried on `dtype`; `None` if it is drawn.
+    /// Returns the dtype of a value that is not an index if the main dtype is `dtype`; `None` if it is drawn.
     pub(crate) fn dtype_of(&self, value: usize, dtype: DType) -> Option<DType> {
         match self.families.get(value)? {
             Family::Main => Some(dtype),
@@ -212,7 +212,7 @@ impl<'r> Plan<'r> {
         }
     }
 
-    /// The dtype of a value, where the rule is tried on `dtype` and the drawn ones are `others`.
+    /// Returns the dtype of a value if the main dtype is `dtype` and the drawn ones are `others`.
     pub(crate) fn dtype_with(&self, value: usize, dtype: DType, others: &[DType]) -> Option<DType> {
         match self.families.get(value)? {
             Family::Main => Some(dtype),
@@ -221,8 +221,8 @@ impl<'r> Plan<'r> {
         }
     }
 
-    /// Every choice of the dtypes that are drawn besides the one that the rule is tried on; empty if there are more than
-    /// two of them, because those are too many to try.
+    /// Returns every combination of the drawn dtypes, without the main one; empty if there are more than two of them,
+    /// because those combinations are too many to try.
     pub(crate) fn all_others(&self) -> Vec<Vec<DType>> {
         let mut all = vec![Vec::new()];
         if self.others > 2 {
@@ -238,7 +238,8 @@ impl<'r> Plan<'r> {
         all
     }
 
-    /// Whether the ops take inputs of `dtype`; where no value has the dtype that the rule is tried on, that is `bool`.
+    /// Returns whether the ops take inputs of `dtype`. If no value has the main dtype, only `bool` is admitted, so that
+    /// the rule is tried once.
     pub(crate) fn admits(&self, dtype: DType) -> bool {
         let varies = self.families.contains(&Family::Main) || dtype == DType::Bool;
         varies
@@ -251,7 +252,7 @@ impl<'r> Plan<'r> {
             })
     }
 
-    /// The rank that the condition gives a value.
+    /// Returns the rank that the condition requires of a value; `None` if it requires none.
     pub(crate) fn rank(&self, value: usize) -> Option<i64> {
         self.hints.iter().find_map(|hint| match *hint {
             Hint::Rank(own, rank) if own == value => Some(rank),
@@ -267,7 +268,7 @@ fn number(attr: &mind_rules::LhsAttr<'_>) -> Option<usize> {
     }
 }
 
-/// For every value, the first of those it equals.
+/// Returns the representative of each value: the first of the values that it is equal to.
 fn representatives(left: &Lhs<'_>) -> Vec<usize> {
     let mut one: Vec<usize> = (0..left.values).collect();
     for &(a, b) in &left.same {
@@ -314,7 +315,8 @@ struct Order<'p, 'r> {
 }
 
 impl Order<'_, '_> {
-    /// The depth is that of the pattern, which its parser bounds.
+    /// Visits `value` after its operands. The recursion depth is bounded, because the parser bounds the depth of
+    /// patterns.
     fn visit(&mut self, value: usize) -> Result<(), String> {
         let Some(at) = self.producers[value] else {
             return Ok(());

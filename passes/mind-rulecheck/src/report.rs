@@ -1,54 +1,54 @@
-//! What the check says of a rule.
+//! Results of the check, per rule and direction.
 
 use mind_ir::types::DType;
 use mind_rules::FastMath;
 
 use crate::counterexample::Counterexample;
 
-/// What the check found of one direction of a rule.
+/// The result of the check of one direction of a rule.
 #[derive(Debug)]
 pub struct RuleCheck {
-    /// The rule's name.
+    /// The name of the rule.
     pub name: String,
-    /// Whether this is `<=>` read from right to left.
+    /// Whether this is the direction from right to left of a rule with `<=>`.
     pub reversed: bool,
-    /// What the rule promises.
+    /// The class of exactness that the rule declares.
     pub class: FastMath,
-    /// What was found.
+    /// Whether the rule keeps its promise.
     pub verdict: Verdict,
     /// The strictest class that held in every case; `None` if none did.
     pub holds: Option<FastMath>,
-    /// The dtypes that it was tried on.
+    /// The dtypes in which the rule was tried.
     pub dtypes: Vec<DType>,
     /// The dtypes that its condition excludes.
     pub excluded: Vec<DType>,
-    /// How many modules were built on which the rule acts, each with shapes and attributes of its own.
+    /// The number of modules built that the rule acts on, each with its own shapes and attributes.
     pub draws: usize,
-    /// How many elements were compared.
+    /// The number of elements compared.
     pub cases: usize,
-    /// Remarks: conditions that seem needless, a class stronger than declared.
+    /// Remarks, for example that a condition seems needless or that a stricter class than the declared one holds.
     pub notes: Vec<String>,
 }
 
-/// Whether a rule keeps its promise.
+/// Whether a rule keeps the promise of its class.
 #[derive(Debug)]
 pub enum Verdict {
-    /// In every case.
+    /// It was kept in every case.
     Holds,
-    /// Not in this case.
+    /// It was broken in this case.
     Rejected(Box<Counterexample>),
-    /// It was not put to the test, for this reason.
+    /// The rule could not be tested, for this reason.
     Unchecked(String),
 }
 
 impl RuleCheck {
-    /// Whether the rule may act.
+    /// Returns whether the rule may be used.
     pub fn passed(&self) -> bool {
         matches!(self.verdict, Verdict::Holds)
     }
 }
 
-/// The words of a class: `exact`, or its parts with commas.
+/// Returns the name of a class: `exact`, or its parts separated by commas.
 pub fn class_text(class: FastMath) -> String {
     let parts = FastMath::NAMES
         .iter()

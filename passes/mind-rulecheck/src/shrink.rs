@@ -1,4 +1,4 @@
-//! Making a failing case smaller while it still fails.
+//! Shrinks a failing case while it still fails.
 
 use mind_eqsat::RuleInstances;
 use mind_ir::tensor::{Buffer, Tensor};
@@ -14,13 +14,13 @@ use crate::trial::{Promise, Trial};
 use crate::values::{MODES, Mode};
 use mind_ir::random::Rng;
 
-/// How many smaller cases are tried.
+/// The maximum number of smaller cases that are tried.
 const FUEL: usize = 600;
 
-/// A tensor of more elements is not simplified one by one.
+/// The elements of larger tensors are not simplified one by one.
 const ONE_BY_ONE: usize = 64;
 
-/// The smallest case found that fails as `failure` does.
+/// Returns the smallest case found that fails as `failure` does.
 pub(crate) fn shrink<'r>(
     forms: &RuleInstances<'r>,
     form: RuleInstance<'r>,
@@ -50,7 +50,7 @@ struct Shrinker<'s, 'r> {
 }
 
 impl Shrinker<'_, '_> {
-    /// Keeps this case if it fails too.
+    /// Keeps this case and returns true if it fails, too.
     fn try_case(&mut self, draw: &Draw, values: &[Tensor], mode: Mode) -> bool {
         let trial = replay(self.plan, draw).map(|built| Trial::new(self.forms, self.form, built));
         trial.is_some_and(|trial| self.try_values(&trial, values, mode))
@@ -79,7 +79,7 @@ impl Shrinker<'_, '_> {
         false
     }
 
-    /// Extents instead of symbols.
+    /// Replaces the symbol by its extent.
     fn fix_symbol(&mut self) {
         if self.best.draw.symbol.is_some() {
             let mut draw = self.best.draw.clone();
@@ -89,7 +89,7 @@ impl Shrinker<'_, '_> {
         }
     }
 
-    /// Only the element that differs, where ops work position by position.
+    /// Keeps only the element that differs if all ops are elementwise.
     fn reduce_to_scalars(&mut self) {
         if !self.plan.elementwise {
             return;
@@ -130,7 +130,7 @@ impl Shrinker<'_, '_> {
         self.try_case(&small, &values, mode);
     }
 
-    /// One extent less; false when none can be.
+    /// Reduces one extent; returns false if no extent can be reduced.
     fn smaller_extents(&mut self) -> bool {
         let draw = self.best.draw.clone();
         let mut extents: Vec<i64> = draw
@@ -153,8 +153,7 @@ impl Shrinker<'_, '_> {
         false
     }
 
-    /// The case with `smaller` in place of `extent` everywhere, on the elements that are left or on
-    /// fresh ones.
+    /// Tries the case with `smaller` instead of `extent` everywhere, first on the remaining elements, then on new ones.
     fn cut(&mut self, draw: &Draw, extent: i64, smaller: i64) -> bool {
         let mut small = draw.clone();
         for leaf in &mut small.leaves {
@@ -166,7 +165,7 @@ impl Shrinker<'_, '_> {
         self.try_shapes(&small)
     }
 
-    /// One extent of 1 in place of a larger one, along one axis of every leaf: axes of one extent may need different ones.
+    /// Reduces the extent of every leaf along one axis to 1, because axes with the same extent may need different ones.
     fn fewer_along_an_axis(&mut self) -> bool {
         let draw = self.best.draw.clone();
         let ranks = draw.leaves.iter().map(|leaf| leaf.shape.len());
@@ -182,7 +181,7 @@ impl Shrinker<'_, '_> {
         })
     }
 
-    /// The case with the shapes of `small`, on the elements that are left or on fresh ones.
+    /// Tries the case with the shapes of `small`, first on the remaining elements, then on new ones.
     fn try_shapes(&mut self, small: &Draw) -> bool {
         let built = replay(self.plan, small);
         let Some(trial) = built.map(|built| Trial::new(self.forms, self.form, built)) else {
@@ -206,7 +205,7 @@ impl Shrinker<'_, '_> {
         })
     }
 
-    /// Ones and zeros instead of other values.
+    /// Replaces values by ones and zeros.
     fn simpler_values(&mut self) {
         let draw = self.best.draw.clone();
         let Some(trial) =
@@ -251,7 +250,7 @@ impl Shrinker<'_, '_> {
     }
 }
 
-/// A leaf of the shape that `change` makes of its own, with the elements that are left.
+/// Crops a leaf to the shape that `change` makes from its own.
 fn crop(leaf: &mut Leaf, change: impl FnOnce(&mut [i64])) {
     let before: Vec<usize> = leaf.shape.iter().map(|&own| own as usize).collect();
     change(&mut leaf.shape);
@@ -267,7 +266,7 @@ fn replace(shape: &mut [i64], from: i64, to: i64) {
         .for_each(|own| *own = to);
 }
 
-/// An attribute of shapes and bounds with one extent replaced.
+/// Returns a shape or bounds attribute in which the extent `from` is replaced by `to`.
 fn with_extent(attr: &AttrValue, from: i64, to: i64) -> AttrValue {
     match attr {
         AttrValue::Dims(dims) => {
@@ -293,7 +292,7 @@ fn with_extent(attr: &AttrValue, from: i64, to: i64) -> AttrValue {
     }
 }
 
-/// The position in a tensor of `shape` that element `flat` of the broadcast shape `whole` reads.
+/// Returns the position in a tensor of `shape` that is broadcast to the element `flat` of the shape `whole`.
 fn position(mut flat: usize, whole: &[i64], shape: &[i64]) -> usize {
     let missing = whole.len() - shape.len().min(whole.len());
     let (mut at, mut stride) = (0, 1);
@@ -312,7 +311,7 @@ fn position(mut flat: usize, whole: &[i64], shape: &[i64]) -> usize {
     at
 }
 
-/// The elements at these positions.
+/// Returns the elements at these positions.
 fn slice(tensor: &Tensor, positions: &[usize]) -> Buffer {
     let size = tensor.dtype().size();
     let bytes = tensor.buffer().to_bytes();
@@ -322,7 +321,7 @@ fn slice(tensor: &Tensor, positions: &[usize]) -> Buffer {
     Buffer::from_bytes(tensor.dtype(), &picked.copied().collect::<Vec<u8>>())
 }
 
-/// The elements of a tensor of shape `before` whose indices lie below `after`.
+/// Returns the elements of a tensor of shape `before` whose indices are less than `after`.
 fn cropped(tensor: &Tensor, before: &[usize], after: &[i64]) -> Tensor {
     let shape: Vec<usize> = after.iter().map(|&extent| extent as usize).collect();
     let count: usize = shape.iter().product();

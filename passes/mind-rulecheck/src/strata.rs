@@ -9,19 +9,19 @@ use crate::plan::{Plan, is_any};
 /// A boundary case: one choice is at an extreme, the others are random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stratum {
-    /// Most values, and of products the dimension of this number (rows, contracted, columns), have this extent along
-    /// this axis.
+    /// Most values have this extent along this axis. In products, the axis is that of the rows (0), the contracted
+    /// dimension (1) or the columns (2).
     Extent {
-        /// The axis; of shapes with fewer axes the last one.
+        /// The axis; for shapes with fewer axes the last one.
         axis: usize,
         /// The extent.
         extent: i64,
     },
     /// An attribute is at an end of its range.
     Attr {
-        /// The op of the plan.
+        /// The index of the op in the plan.
         op: usize,
-        /// Its attribute.
+        /// The index of its attribute.
         attr: usize,
         /// The end.
         end: End,
@@ -33,7 +33,7 @@ pub(crate) enum Stratum {
 /// An end of the range of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// The least value: axes from the end, nothing reduced, empty slices, negative margins, `false`.
+    /// The smallest value: axes from the end, nothing reduced, empty slices, negative margins, `false`.
     Low,
     /// The largest value: the last axis, everything reduced, large windows, steps and margins, `true`.
     High,
@@ -44,11 +44,11 @@ pub(crate) enum End {
 /// The granularity of a scale: per tensor, per axis or per block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ScaleForm {
-    /// The whole tensor.
+    /// One for the whole tensor.
     Tensor,
-    /// A position along an axis.
+    /// One per position along an axis.
     Axis,
-    /// A block.
+    /// One per block.
     Block,
 }
 

@@ -1,4 +1,4 @@
-//! One instance of a rule, and the cases it is evaluated on.
+//! An instance of a rule and its evaluation.
 
 use mind_eqsat::{Application, RuleInstances};
 use mind_ir::ValueId;
@@ -15,10 +15,10 @@ use crate::tally::{CLASSES, Failure, Tally};
 use crate::values::{MODES, Mode};
 use mind_ir::random::Rng;
 
-/// A scalar instance is evaluated this many times in each mode; larger ones less often.
+/// The maximum number of evaluations of an instance in each mode. Instances with many elements have fewer.
 const ROUNDS: usize = 6;
 
-/// An instance with what the rule puts beside its left side.
+/// An instance to which a rule was applied.
 pub(crate) struct Trial {
     pub(crate) instance: Instance,
     pub(crate) applications: Vec<Application>,
@@ -42,32 +42,33 @@ impl Trial {
         }
     }
 
-    /// The applications at which the rule acts, and the right side of each.
+    /// Returns the applications whose condition holds, each with its right side.
     pub(crate) fn acting(&self) -> impl Iterator<Item = (&Application, ValueId)> {
         let holding = self.applications.iter().filter(|each| each.holds());
         holding.filter_map(|each| Some((each, each.right?)))
     }
 
-    /// Whether the condition holds somewhere, and the right side has no fitting type wherever it does.
+    /// Returns whether the condition holds for some application, and the right side has no type that fits in all of
+    /// these.
     pub(crate) fn untyped(&self) -> bool {
         let mut holding = self.applications.iter().filter(|each| each.holds());
         let any = holding.clone().next().is_some();
         any && holding.all(|each| each.right.is_none())
     }
 
-    /// Whether the left side has no elements.
+    /// Returns whether the left side has no elements.
     pub(crate) fn is_empty(&self) -> bool {
         let left = self.instance.graph.ty(self.instance.left);
         left.count() == Some(0)
     }
 
-    /// Both sides, this being the right one.
+    /// Returns the module of the left side and this right side.
     pub(crate) fn sides(&self, right: ValueId) -> Sides {
         let outputs = [self.instance.left, right];
         Sides::new(&self.instance, &outputs, self.right)
     }
 
-    /// How many roundings one element of a result may depend on.
+    /// Returns an upper bound for the number of roundings that one element of a result depends on.
     fn steps(&self) -> usize {
         let leaves = self.instance.draw.leaves.iter();
         let most = leaves.map(|leaf| leaf.count()).max().unwrap_or(1);
@@ -86,7 +87,7 @@ impl Trial {
         }
     }
 
-    /// Evaluates the trial in every mode and notes what was seen.
+    /// Evaluates the trial in every mode and adds the results to `tally`.
     pub(crate) fn run(&self, promise: &Promise, rng: &mut Rng, tally: &mut Tally) {
         let g = &self.instance.graph;
         let count = g.ty(self.instance.left).count().unwrap_or(8).max(1) as usize;
@@ -114,7 +115,7 @@ impl Trial {
         }
     }
 
-    /// Evaluates one case and notes what was seen.
+    /// Evaluates one case and adds its result to `tally`.
     pub(crate) fn case(
         &self,
         sides: &Sides,
@@ -169,7 +170,7 @@ impl Trial {
         });
     }
 
-    /// Evaluates what the condition keeps out, where one part of it alone does so.
+    /// Evaluates applications that exactly one part of the condition excludes.
     pub(crate) fn run_without(&self, promise: &Promise, rng: &mut Rng, tally: &mut Tally) {
         for application in &self.applications {
             let parts = &application.conditions;
@@ -196,7 +197,7 @@ impl Trial {
         }
     }
 
-    /// Evaluates wrong right sides and notes which were told apart.
+    /// Evaluates mutants of the right side and records which of them are distinguished from the left side.
     pub(crate) fn run_mutants(&self, promise: &Promise, rng: &mut Rng, tally: &mut Tally) {
         let Some((_, right)) = self.acting().next() else {
             return;
@@ -228,7 +229,7 @@ fn leaves_extents(trial: &Trial) -> impl Iterator<Item = usize> {
     leaves.flat_map(|leaf| leaf.shape.iter().map(|&extent| extent as usize))
 }
 
-/// What a rule promises.
+/// The promise of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
     pub(crate) class: FastMath,
@@ -237,7 +238,7 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// What `form` promises.
+    /// Returns the promise of `form`.
     pub(crate) fn of(form: RuleInstance<'_>) -> Promise {
         Promise {
             class: form.class(),

@@ -1,4 +1,4 @@
-//! Values to evaluate both sides of a rule on.
+//! Values on which both sides of a rule are evaluated.
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
@@ -7,7 +7,7 @@ use crate::format::{FloatFormat, bits_of, from_bits};
 use crate::halfway::halfway;
 use mind_ir::random::Rng;
 
-/// What the values of one case are like.
+/// The distribution of the values of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// Zeros, infinities, NaN, subnormals, extremes and small numbers.
@@ -20,18 +20,18 @@ pub(crate) enum Mode {
     Sprinkled,
     /// A few magnitudes, both signs of each and their neighbours, so that sums cancel.
     Cancelling,
-    /// As [`Special`](Mode::Special), without what is or soon gets infinite or NaN; for integers
-    /// numbers that every number can be divided by.
+    /// As [`Special`](Mode::Special), but without values that are infinite or NaN, or become so after a few ops.
+    /// Integers are neither 0 nor -1, so that every number can be divided by them.
     Finite,
     /// Full fractions with exponents near that of 1; small integers.
     Moderate,
     /// As [`Moderate`](Mode::Moderate), above 0.
     Positive,
-    /// Halfway between numbers of narrower dtypes, and next to these: where there are casts.
+    /// Ties between numbers of narrower dtypes, and their neighbours, for rules with casts.
     Halfway,
 }
 
-/// Every mode for any rule, in the order they are tried.
+/// The modes in which every rule is tried, in this order.
 pub(crate) const MODES: [Mode; 8] = [
     Mode::Special,
     Mode::Window,
@@ -43,7 +43,7 @@ pub(crate) const MODES: [Mode; 8] = [
     Mode::Bits,
 ];
 
-/// The special values of a dtype, as bits.
+/// Returns the special values of a dtype, as bits.
 pub(crate) fn specials(dtype: DType) -> Vec<u64> {
     let numbers = |list: &[f64]| -> Vec<u64> { list.iter().map(|&n| bits_of(dtype, n)).collect() };
     let Some(format) = FloatFormat::of(dtype) else {
@@ -78,7 +78,7 @@ pub(crate) fn specials(dtype: DType) -> Vec<u64> {
     all
 }
 
-/// `count` elements of `dtype`; `below` bounds what indexes an axis.
+/// Returns `count` random elements of `dtype`. If `below` is given, they are indices less than it.
 pub(crate) fn draw(
     rng: &mut Rng,
     dtype: DType,
@@ -112,7 +112,7 @@ fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
         Mode::Bits | Mode::Window => rng.bits(),
         Mode::Sprinkled if rng.chance(12) => *rng.pick(specials),
         Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
-        // Even and not 0: neither 0 nor -1 is among them.
+        // Even and not 0, hence neither 0 nor -1.
         Mode::Finite => (rng.bits() | 2) & !1,
         Mode::Moderate | Mode::Positive => rng.within(1, 9) as u64,
     }
@@ -121,7 +121,7 @@ fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
 fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: Mode) -> Vec<u64> {
     let (top, bias) = (format.top(), format.bias());
     let all = specials(dtype);
-    // Exponents this far from that of 1 survive a few products.
+    // Products of a few factors whose exponents are this close to that of 1 do not overflow.
     let near = (format.bias() / 8).max(1);
     let centre = if rng.chance(50) {
         rng.within(4, top as i64 - 4) as u64
@@ -161,7 +161,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     (0..count).map(|_| one(rng)).collect()
 }
 
-/// Values that together hold every combination, for inputs that are combined position by position.
+/// Values whose combinations are all tried on the inputs of elementwise ops.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     values: Vec<u64>,
@@ -169,8 +169,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The grids for `inputs` inputs of `dtype`: all combinations of special values for up to three
-    /// floats, all values of one 16-bit float, all of up to two 8-bit integers.
+    /// Returns the grids for `inputs` inputs of `dtype`: all combinations of special values for up to three floats, all
+    /// values of one 16-bit float, and all of up to two 8-bit integers.
     pub(crate) fn all(dtype: DType, inputs: usize) -> Vec<Grid> {
         let every = |bits: u32| Grid {
             values: (0..1u64 << bits).collect(),
@@ -191,7 +191,8 @@ impl Grid {
         grids
     }
 
-    /// The grid of the numbers on which casts of `dtype` round, and of special values, for up to two inputs.
+    /// Returns the grid of special values for one or two inputs, for one input also of the ties on which casts of
+    /// `dtype` round; `None` for other numbers of inputs.
     pub(crate) fn of_casts(dtype: DType, inputs: usize) -> Option<Grid> {
         let values = match inputs {
             1 => [halfway(dtype), specials(dtype)].concat(),
@@ -201,12 +202,12 @@ impl Grid {
         Some(Grid { values, inputs })
     }
 
-    /// How many combinations there are.
+    /// Returns the number of combinations.
     pub(crate) fn count(&self) -> usize {
         self.values.len().pow(self.inputs as u32)
     }
 
-    /// The values of one input, one per combination; truth values take turns.
+    /// Returns the values of one input, one per combination. Booleans alternate.
     pub(crate) fn input(&self, dtype: DType, input: usize) -> Buffer {
         let every = self.values.len().pow(input as u32);
         let bits = |at: usize| match (at / every % self.values.len(), dtype) {

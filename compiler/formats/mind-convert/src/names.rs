@@ -1,8 +1,8 @@
-//! Names of dimensions, which a foreign format spells freely, as the texts of modules spell them.
+//! Symbols for the names of dimensions, because foreign formats allow other characters than modules do.
 
 use std::collections::{HashMap, HashSet};
 
-/// The symbols of open dimensions: one for each name of the foreign model, no two the same.
+/// The symbols of open dimensions. Different names of the foreign model have different symbols.
 #[derive(Default)]
 pub struct DimSymbols {
     symbols: HashMap<String, String>,
@@ -10,7 +10,7 @@ pub struct DimSymbols {
 }
 
 impl DimSymbols {
-    /// The symbols of these names. A name that is spelled as a symbol keeps its spelling, whatever order they come in.
+    /// Assigns symbols to these names. Names that are valid symbols come first, so that they keep their spelling.
     pub fn of<'n>(names: impl Iterator<Item = &'n str> + Clone) -> DimSymbols {
         let mut found = DimSymbols::default();
         for name in names.clone().filter(|name| spelled(name) == **name) {
@@ -22,7 +22,7 @@ impl DimSymbols {
         found
     }
 
-    /// The symbol of a dimension of that name.
+    /// Returns the symbol of the dimension `name`.
     pub fn symbol(&mut self, name: &str) -> String {
         if let Some(symbol) = self.symbols.get(name) {
             return symbol.clone();
@@ -32,7 +32,8 @@ impl DimSymbols {
         symbol
     }
 
-    /// The symbol of a dimension without a name, like `wanted` but that of no other dimension.
+    /// Returns an unused symbol for a dimension without a name. It is `wanted`, with a number appended if that is
+    /// taken.
     pub fn unnamed(&mut self, wanted: &str) -> String {
         let base = spelled(wanted);
         let numbered = (2u32..).map(|count| format!("{base}_{count}"));
@@ -44,7 +45,7 @@ impl DimSymbols {
     }
 }
 
-/// A name with the characters that a symbol may have.
+/// Returns a name in which characters that a symbol cannot have are replaced, for example `a_b` for `a.b`.
 fn spelled(name: &str) -> String {
     let spelled = name.chars().map(|own| match own {
         own if own.is_ascii_alphanumeric() => own,

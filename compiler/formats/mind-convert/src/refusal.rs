@@ -6,10 +6,10 @@ use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::eval::EvalError;
 use mind_ir::verify::VerifyError;
 
-/// An attribute or an operand, as messages name it.
+/// The name of an attribute or an operand in messages.
 ///
-/// A word is the name of an attribute and comes in backticks; a `String` is taken as it is, for example
-/// ``input 1 (`scales`)``.
+/// A `&str` is the name of an attribute and gets backticks; a `String` is used as it is, for example ``input 1
+/// (`scales`)``.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Argument(String);
 
@@ -33,8 +33,8 @@ impl Display for Argument {
 
 /// Why an op, a tensor or an input of a model cannot be converted from or to a foreign format.
 ///
-/// Each has a code of the catalogue, and with it a way out. The constructors other than [`Refusal::new`] name the argument,
-/// the found and the expected value, both in the message and in the context.
+/// Each has a code of the catalogue, which has a default way out. The constructors other than [`Refusal::new`] put the
+/// argument, the found and the expected value both in the message and in the context.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refusal(Box<Content>);
 
@@ -45,13 +45,13 @@ struct Content {
     /// A detail of the finding, for example both shapes.
     label: Option<String>,
     context: Vec<(&'static str, String)>,
-    /// A way out that is nearer than that of the code.
+    /// A way out that is more specific than that of the code.
     help: Option<String>,
     follows: bool,
 }
 
 impl Refusal {
-    /// A refusal that no other constructor words.
+    /// Returns a refusal with a message that no other constructor has.
     pub fn new(code: Code, message: impl Into<String>) -> Refusal {
         Refusal(Box::new(Content {
             code,
@@ -63,7 +63,7 @@ impl Refusal {
         }))
     }
 
-    /// E4108: a value that the argument does not take.
+    /// Returns E4108 for a value that the argument does not take.
     pub fn value(
         argument: impl Into<Argument>,
         found: impl Display,
@@ -78,13 +78,13 @@ impl Refusal {
         .compared(found, expected)
     }
 
-    /// E4108: a word that the attribute does not take.
+    /// Returns E4108 for a word that the attribute does not take.
     pub fn word(attribute: &str, found: &str, expected: &[&str]) -> Refusal {
         let expected = format!("\"{}\"", expected.join("\", \""));
         Refusal::value(attribute, format_args!("\"{found}\""), expected)
     }
 
-    /// E4109: a list of another length; `reason` says where the expected length comes from.
+    /// Returns E4109 for a list of another length; `reason` says where the expected length comes from.
     pub fn length(
         argument: impl Into<Argument>,
         found: usize,
@@ -101,20 +101,20 @@ impl Refusal {
         .compared(found, expected)
     }
 
-    /// E4104: an argument that is required and missing.
+    /// Returns E4104 for an argument that is required and missing.
     pub fn missing(argument: impl Into<Argument>) -> Refusal {
         let argument = argument.into();
         Refusal::new(Code(4104), format!("{argument} is missing")).argument(argument)
     }
 
-    /// E4102: an attribute that the op does not have, or whose meaning is not supported.
+    /// Returns E4102 for an attribute that the op does not have, or whose meaning is not supported.
     pub fn unknown(attribute: &str) -> Refusal {
         let message = format!("attribute `{attribute}` is not supported");
         Refusal::new(Code(4102), message).argument(attribute.into())
     }
 
-    /// E4105: an argument that must be known when the model is imported; `why` says where it comes from, for example
-    /// "is computed at run time".
+    /// Returns E4105 for an argument that must be known when the model is imported; `why` says where it comes from, for
+    /// example "is computed at run time".
     pub fn not_constant(argument: impl Into<Argument>, why: impl Display) -> Refusal {
         let argument = argument.into();
         let refusal = Refusal::new(Code(4105), format!("{argument} {why}"));
@@ -123,7 +123,7 @@ impl Refusal {
         )
     }
 
-    /// E4106: an element type that the argument does not take.
+    /// Returns E4106 for an element type that the argument does not take.
     pub fn dtype(
         argument: impl Into<Argument>,
         found: impl Display,
@@ -139,7 +139,7 @@ impl Refusal {
         .help("convert the elements in the model, for example by a cast before the op")
     }
 
-    /// E3002: a tensor of another rank. `found` is its type.
+    /// Returns E3002 for a tensor of another rank. `found` is its type.
     pub fn rank(
         argument: impl Into<Argument>,
         found: impl Display,
@@ -154,13 +154,13 @@ impl Refusal {
         .compared(found, expected)
     }
 
-    /// E3003: an extent, or a number of things, that must agree with another one.
+    /// Returns E3003 for an extent, or a number of things, that must agree with another one.
     pub fn extent(what: impl Display, found: impl Display, expected: impl Display) -> Refusal {
         let message = format!("{what} is {found}, expected {expected}");
         Refusal::new(Code(3003), message).compared(found, expected)
     }
 
-    /// E3004: an axis outside of a rank.
+    /// Returns E3004 for an axis that a tensor of rank `rank` does not have.
     pub fn axis(axis: i64, rank: usize) -> Refusal {
         let refusal = Refusal::new(Code(3004), format!("axis {axis} is outside rank {rank}"));
         let refusal = refusal
@@ -175,25 +175,25 @@ impl Refusal {
         }
     }
 
-    /// E2001: a type that differs from the expected one.
+    /// Returns E2001 for a type that differs from the expected one.
     pub fn declared(what: impl Display, found: impl Display, expected: impl Display) -> Refusal {
         let message = format!("{what} is {found}, declared as {expected}");
         Refusal::new(Code(2001), message).compared(found, expected)
     }
 
-    /// E2007: another number of operands.
+    /// Returns E2007 for another number of operands.
     pub fn operands(found: usize, expected: impl Display) -> Refusal {
         let message = format!("found {found} operands, expected {expected}");
         Refusal::new(Code(2007), message).compared(found, expected)
     }
 
-    /// E4116: parts of a model that do not fit together, for example a region and the op that it belongs to.
+    /// Returns E4116 for parts of a model that do not fit together, for example a region and the op that it belongs to.
     pub fn parts(what: impl Display, found: impl Display, expected: impl Display) -> Refusal {
         let message = format!("{what} has {found}, expected {expected}");
         Refusal::new(Code(4116), message).compared(found, expected)
     }
 
-    /// E4001: a name that nothing defines.
+    /// Returns E4001 for a name that is not defined.
     pub fn undefined(name: &str) -> Refusal {
         let message = format!("nothing defines `{name}`");
         Refusal::new(Code(4001), message)
@@ -201,36 +201,37 @@ impl Refusal {
             .help("an input, a constant or an earlier op must define each name that is read")
     }
 
-    /// E6004: something that is too large to import.
+    /// Returns E6004 for a part of a model that is too large to import.
     pub fn too_large(what: impl Display, found: impl Display, limit: impl Display) -> Refusal {
         let message = format!("{what} is {found}, the limit is {limit}");
         Refusal::new(Code(6004), message).compared(found, limit)
     }
 
-    /// E4005: elements that do not fit the type of their tensor.
+    /// Returns E4005 for elements that do not fit the type of their tensor.
     pub fn elements(found: impl Display, expected: impl Display) -> Refusal {
         let message = format!("found {found}, expected {expected}");
         Refusal::new(Code(4005), message).compared(found, expected)
     }
 
-    /// E6003: an op, or a form of it, that is not supported, with a way out.
+    /// Returns E6003 for an op, or a form of it, that is not supported, with a way out.
     pub fn unsupported(reason: impl Into<String>, help: impl Into<String>) -> Refusal {
         Refusal::new(Code(6003), reason).help(help)
     }
 
-    /// E6003: an op, or a form of it, that the other format has no counterpart of. The way out is that of the code.
+    /// Returns E6003 for an op, or a form of it, without a counterpart in the other format. The way out is that of the
+    /// code.
     pub fn no_counterpart(reason: impl Into<String>) -> Refusal {
         Refusal::new(Code(6003), reason)
     }
 
-    /// E6003: a form of an op that the other format has no counterpart of: a property of the op, its value, and the values
-    /// that have a counterpart.
+    /// Returns E6003 for a form of an op without a counterpart in the other format: a property of the op, its value,
+    /// and the values that have a counterpart.
     pub fn form(property: impl Display, found: impl Display, expected: impl Display) -> Refusal {
         let message = format!("{property} is {found}, expected {expected}");
         Refusal::no_counterpart(message).compared(found, expected)
     }
 
-    /// The refusal of an op with refused ops in its regions. It is not reported, because these are.
+    /// Returns the refusal of an op with refused ops in its regions. It is not reported, because these are.
     pub fn inside() -> Refusal {
         let mut refusal = Refusal::unsupported(
             "ops in its regions are refused",
@@ -240,7 +241,8 @@ impl Refusal {
         refusal
     }
 
-    /// The refusal of an op that uses a result of another refused op. It is not reported, because the first one is.
+    /// Returns the refusal of an op that uses a result of another refused op. It is not reported, because the first one
+    /// is.
     pub fn following(name: &str) -> Refusal {
         let mut refusal = Refusal::undefined(name);
         refusal.0.follows = true;
@@ -253,7 +255,7 @@ impl Refusal {
         self
     }
 
-    /// The same with a way out, unless it has one of its own.
+    /// Sets the way out unless it is set already.
     pub fn or_help(self, help: &str) -> Refusal {
         match self.0.help {
             Some(_) => self,
@@ -261,7 +263,7 @@ impl Refusal {
         }
     }
 
-    /// The same with a way out, where there is one.
+    /// Sets the way out if `help` is given.
     pub fn with_help(self, help: Option<String>) -> Refusal {
         match help {
             Some(help) => self.help(help),
@@ -269,7 +271,7 @@ impl Refusal {
         }
     }
 
-    /// The same refusal of a part of the model, for example ``input `x` ``.
+    /// Prefixes the message with a part of the model, for example ``input `x` ``.
     pub fn within(mut self, part: impl Display) -> Refusal {
         self.0.message.insert_str(0, &format!("{part}: "));
         self
@@ -289,7 +291,7 @@ impl Refusal {
             .context("expected", expected.to_string())
     }
 
-    /// Its code.
+    /// Returns its code.
     pub fn code(&self) -> Code {
         self.0.code
     }
@@ -299,7 +301,7 @@ impl Refusal {
         &self.0.message
     }
 
-    /// Whether the reason is that something else was refused, which is reported by itself.
+    /// Returns whether the reason is another refusal, which is reported separately.
     pub fn follows(&self) -> bool {
         self.0.follows
     }

@@ -1,4 +1,4 @@
-//! All that an import refuses and warns of.
+//! All refusals and warnings of an import.
 
 use indexmap::IndexMap;
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
@@ -6,24 +6,24 @@ use mind_ir::Graph;
 
 use crate::Refusal;
 
-/// A module that was imported.
+/// An imported module.
 pub struct Imported {
     /// The module.
     pub module: Graph,
-    /// Where the model contradicts itself, and how it was read.
+    /// Contradictions of the model, and how they were read.
     pub warnings: Diagnostics,
 }
 
 /// An op of a foreign model.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Its name, with its domain or dialect where messages need it.
+    /// Its name, with its domain or dialect if messages need it.
     pub operator: String,
     /// The version of its operator set, for formats that have one.
     pub opset: Option<i64>,
     /// The name of the node, for formats without text.
     pub node: Option<String>,
-    /// Where it is, for formats that are text.
+    /// Its position, for formats that are text.
     pub span: Span,
     /// Its operands with their types, for example "`x` is f32[2, 3]".
     pub operands: Vec<String>,
@@ -46,7 +46,7 @@ struct Sites {
 }
 
 impl Report {
-    /// Adds an op. One that is refused because another one was is not reported.
+    /// Adds an op. It is not reported if its refusal follows from that of another one.
     pub fn op(&mut self, refusal: Refusal, site: Site) {
         if refusal.follows() {
             return;
@@ -75,19 +75,18 @@ impl Report {
         self.warning(warning);
     }
 
-    /// Adds a warning, once.
+    /// Adds a warning unless it was added before, because a graph may be imported more than once.
     pub fn warning(&mut self, warning: Diagnostic) {
-        // A graph may be imported more than once.
         if !self.warnings.iter().any(|own| *own == warning) {
             self.warnings.push(warning);
         }
     }
 
-    /// The module, if nothing was refused.
+    /// Returns the module with its warnings if nothing was refused.
     ///
     /// # Errors
     ///
-    /// An error for each operator and reason, and for each other part of the model, with the warnings before them.
+    /// An error for each operator and reason, and for each other part of the model, after the warnings.
     pub fn imported(self, module: Graph) -> Result<Imported, Diagnostics> {
         let mut found = self.warnings;
         if self.ops.is_empty() && self.model.is_empty() {

@@ -20,17 +20,18 @@ impl Arguments {
         }
     }
 
-    /// Takes the value of a named argument.
+    /// Removes and returns the value of a named argument.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.named.iter().position(|(own, _)| &**own == name)?;
         Some(self.named.remove(at).1)
     }
 
-    /// The arguments in the order of the parameters `names` of `function`, of which the first `required` must be there.
+    /// Returns the arguments in the order of the parameters `names` of `function`. Arguments after the first `required`
+    /// may be absent.
     ///
     /// # Errors
     ///
-    /// A missing argument, one too many, one that is given twice.
+    /// If an argument is missing, unknown, given twice, or one too many.
     pub fn bind<const N: usize>(
         self,
         function: &str,
@@ -69,11 +70,11 @@ impl Arguments {
     }
 }
 
-/// The text of an argument.
+/// Returns the text of an argument.
 ///
 /// # Errors
 ///
-/// Another value.
+/// If the value is not a string.
 pub fn text<'v>(name: &str, value: &'v Value) -> Result<&'v str> {
     let other = || {
         let found = value.kind();
@@ -82,11 +83,11 @@ pub fn text<'v>(name: &str, value: &'v Value) -> Result<&'v str> {
     value.defined()?.as_text().ok_or_else(other)
 }
 
-/// The whole number of an argument.
+/// Returns the integer of an argument.
 ///
 /// # Errors
 ///
-/// Another value.
+/// If the value is not an integer.
 pub(crate) fn int(name: &str, value: &Value) -> Result<i64> {
     let other = || {
         let found = value.kind();
@@ -95,7 +96,7 @@ pub(crate) fn int(name: &str, value: &Value) -> Result<i64> {
     value.defined()?.as_int().ok_or_else(other)
 }
 
-/// The whole number of an argument; `default` where it is absent or `none`.
+/// Returns the integer of an argument; `default` if it is absent or `none`.
 pub(crate) fn int_or(name: &str, value: &Option<Value>, default: i64) -> Result<i64> {
     match value {
         None | Some(Value::None) => Ok(default),
@@ -103,7 +104,7 @@ pub(crate) fn int_or(name: &str, value: &Option<Value>, default: i64) -> Result<
     }
 }
 
-/// The truth of an argument; `default` where it is absent.
+/// Returns the truth of an argument; `default` if it is absent.
 pub(crate) fn truth_or(value: &Option<Value>, default: bool) -> bool {
     value.as_ref().map_or(default, Value::is_true)
 }

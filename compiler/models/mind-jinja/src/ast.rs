@@ -138,8 +138,8 @@ pub(crate) enum Target {
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) nodes: Vec<Node>,
-    /// Variables that are undefined until the frame assigns them, even if the variables of the template have their names.
-    /// The pass over frames sets it.
+    /// Variables that are undefined until the frame assigns them, even if the variables of the template have their
+    /// names. The pass over frames sets it.
     pub(crate) unassigned: Rc<BTreeSet<String>>,
 }
 

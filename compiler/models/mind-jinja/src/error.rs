@@ -1,4 +1,4 @@
-//! Why a template gives no text.
+//! Errors of templates.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,7 +18,7 @@ impl Span {
         }
     }
 
-    /// The range from the start of `self` to the end of `other`.
+    /// Returns the range from the start of `self` to the end of `other`.
     pub(crate) fn to(self, other: Span) -> Span {
         Span {
             start: self.start,
@@ -27,18 +27,19 @@ impl Span {
     }
 }
 
-/// An error of a template, with its place where it has one.
+/// An error of a template, with its range in the template if that is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
     message: String,
     span: Option<Span>,
 }
 
-/// A value, or why there is none.
+/// A value or an error of the template.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error without a place; that of the expression which fails is added.
+    /// Returns an error without a range. The evaluator adds that of the failing expression, because functions and
+    /// filters do not know it.
     pub fn new(message: impl Into<String>) -> Error {
         Error {
             message: message.into(),
@@ -53,13 +54,13 @@ impl Error {
         }
     }
 
-    /// The error at `span`, unless it has a place already.
+    /// Sets the range to `span` unless the error has one already.
     pub(crate) fn or_at(mut self, span: Span) -> Error {
         self.span.get_or_insert(span);
         self
     }
 
-    /// Maps the place by `place`.
+    /// Maps both ends of the range by `place`.
     pub(crate) fn map_span(mut self, place: impl Fn(u32) -> u32) -> Error {
         self.span = self.span.map(|own| Span {
             start: place(own.start),
@@ -73,7 +74,7 @@ impl Error {
         &self.message
     }
 
-    /// Its bytes in the template.
+    /// Returns its byte range in the template.
     pub fn range(&self) -> Option<Range<usize>> {
         let span = self.span?;
         Some(span.start as usize..span.end as usize)

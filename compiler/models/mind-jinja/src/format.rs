@@ -1,11 +1,11 @@
-//! Formatted texts: `%` and `str.format` of Python.
+//! String formatting with `%` and `str.format`, as in Python.
 
 use crate::arguments::Arguments;
 use crate::error::{Error, Result};
 use crate::value::Value;
 use crate::{check_length, show};
 
-/// How a value is laid out.
+/// A parsed format specification, for example `>8.2f`.
 #[derive(Clone, Default)]
 struct Spec {
     fill: Option<char>,
@@ -19,11 +19,11 @@ struct Spec {
     kind: Option<char>,
 }
 
-/// `text % value`.
+/// Returns `text % value`.
 ///
 /// # Errors
 ///
-/// A format that is none, a value that is missing, left over, or of another type.
+/// If the format is invalid, or a value is missing, unused, or of another type.
 pub(crate) fn percent(text: &str, value: &Value) -> Result<String> {
     let positional: Vec<Value> = match value {
         Value::Tuple(own) => own.to_vec(),
@@ -88,7 +88,7 @@ pub(crate) fn percent(text: &str, value: &Value) -> Result<String> {
         check_length(out.len())?;
     }
     out.push_str(rest);
-    // A value with items may be a mapping, of which not every item must be used.
+    // A value with items need not be used up, because it may be a mapping.
     let has_items = match value {
         Value::Dict(_) | Value::List(_) | Value::Undefined(_) => true,
         Value::Object(own) => matches!(&own.kind, crate::value::O::Range(_)),
@@ -129,7 +129,7 @@ fn width(value: &Value, spec: &mut Spec) -> Result<usize> {
     Ok(own)
 }
 
-/// The number at the beginning of a text, 0 without one.
+/// Returns the number at the start of a text, 0 if it has none, and the rest of the text.
 fn digits(text: &str) -> Result<(usize, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
@@ -165,7 +165,7 @@ fn percent_one(value: &Value, mut spec: Spec, out: &mut String) -> Result<()> {
                 other => other.as_int().ok_or_else(|| wants("a real number"))?,
             };
             spec.kind = Some('d');
-            // A precision is a number of digits here.
+            // For integers, the precision is a minimum number of digits.
             let least = spec.precision.take();
             return pad_number(&int_digits(own, 'd', false), least, &spec, out);
         }
@@ -206,7 +206,7 @@ fn whole(own: f64) -> Result<i64> {
     Ok(own.trunc() as i64)
 }
 
-/// A number as its sign and its digits with their prefix.
+/// A number, split into its sign, its prefix and its digits.
 struct Digits {
     is_negative: bool,
     prefix: &'static str,
@@ -229,7 +229,7 @@ fn int_digits(own: i64, kind: char, alternate: bool) -> Digits {
     }
 }
 
-/// The digits of a float in the format `kind`.
+/// Returns the digits of a float in the format `kind`.
 fn float_digits(own: f64, kind: char, precision: usize, alternate: bool) -> Digits {
     let magnitude = own.abs();
     let mut body = if !own.is_finite() {
@@ -266,7 +266,8 @@ fn exponential(own: f64, precision: usize) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// As many digits as count, with an exponent where it is below -4 or from the precision on.
+/// Formats a float with `precision` significant digits. It has an exponent if that is less than -4 or at least
+/// `precision`.
 fn general(own: f64, precision: usize, alternate: bool) -> String {
     let precision = precision.max(1);
     let text = format!("{own:.*e}", precision - 1);
@@ -287,7 +288,7 @@ fn general(own: f64, precision: usize, alternate: bool) -> String {
     is_short(format!("{own:.places$}"))
 }
 
-/// Writes a number with its sign, at least `least` digits and its padding.
+/// Writes a number with its sign and padding. Its digits are filled up with zeros to `least`.
 fn pad_number(own: &Digits, least: Option<usize>, spec: &Spec, out: &mut String) -> Result<()> {
     let sign = match (own.is_negative, spec.sign) {
         (true, _) => "-",
@@ -330,7 +331,7 @@ fn pad_number(own: &Digits, least: Option<usize>, spec: &Spec, out: &mut String)
     Ok(())
 }
 
-/// Digits in groups, with zeros in front up to a width.
+/// Returns digits in groups of `size`, with leading zeros up to a width of `least`.
 fn grouped(body: &str, separator: char, size: usize, least: usize) -> String {
     let end = body
         .find(|c: char| !c.is_ascii_hexdigit())
@@ -378,11 +379,11 @@ pub(crate) enum Step<'t> {
     Item(&'t str),
 }
 
-/// `text.format(...)`, whose fields `lookup` follows.
+/// Returns `text.format(...)`. Paths in its fields are resolved by `lookup`.
 ///
 /// # Errors
 ///
-/// A format that is none, a value that is missing or of another type.
+/// If the format is invalid, or a value is missing or of another type.
 pub(crate) fn braces(text: &str, args: &Arguments, lookup: &mut Lookup<'_>) -> Result<String> {
     let mut own = Braces {
         args,
@@ -395,7 +396,7 @@ pub(crate) fn braces(text: &str, args: &Arguments, lookup: &mut Lookup<'_>) -> R
 struct Braces<'a, 'l> {
     args: &'a Arguments,
     lookup: &'a mut Lookup<'l>,
-    /// The place of the next field without a name.
+    /// The index of the next field without a name.
     next: usize,
 }
 
@@ -428,7 +429,7 @@ impl Braces<'_, '_> {
         Ok(out)
     }
 
-    /// Writes a field: `name!conversion:spec`.
+    /// Writes a field, for example `name!conversion:spec`.
     fn field(&mut self, field: &str, depth: usize, out: &mut String) -> Result<()> {
         let end = name_end(field);
         let (name, rest) = field.split_at(end);
@@ -501,7 +502,7 @@ impl Braces<'_, '_> {
     }
 }
 
-/// Where the field that begins a text ends, whose spec may have fields.
+/// Returns the end of the field at the start of a text. Braces are counted, because its specification may have fields.
 fn field_end(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -515,7 +516,7 @@ fn field_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the name of a field ends: in front of `!` or `:` outside of brackets.
+/// Returns the end of the name of a field: the first `!` or `:` outside of brackets.
 fn name_end(field: &str) -> usize {
     let mut is_inside = false;
     for (at, c) in field.char_indices() {
@@ -529,7 +530,7 @@ fn name_end(field: &str) -> usize {
     field.len()
 }
 
-/// `format(value, spec)`.
+/// Writes `format(value, spec)`.
 fn formatted(value: &Value, text: &str, out: &mut String) -> Result<()> {
     let spec = parse_spec(text)?;
     let wrong = |kind: char| {

@@ -99,7 +99,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Pushes the text up to `end` without the white space that the next tag strips: by `sign`, or because it is a block that starts its line.
+    /// Pushes the text up to `end` without the white space that the next tag strips, which depends on `sign` and on
+    /// whether the tag is a block that starts its line.
     fn text(&mut self, end: usize, sign: Option<char>, prints: bool) {
         let start = self.at;
         let mut text = &self.source[start..end];
@@ -166,7 +167,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips the white space that the end of a block or a comment strips: all after `-`, nothing after `+`, else one line end.
+    /// Skips the white space that the end of a block or a comment strips: all of it after `-`, none after `+`, one line
+    /// end otherwise.
     fn behind_tag(&mut self, sign: Option<char>) {
         match sign {
             Some('-') => self.skip_space(),

@@ -259,7 +259,8 @@ impl Value {
         })
     }
 
-    /// Returns a generator of the elements that `make` collects; its error is reported when they are used up, because Python evaluates lazily.
+    /// Returns a generator of the elements that `make` collects. An error is reported after the elements are used up,
+    /// because Python evaluates lazily.
     pub(crate) fn lazily(make: impl FnOnce(&mut Vec<Value>) -> Result<()>) -> Value {
         let mut all = Vec::new();
         let error = make(&mut all).err();

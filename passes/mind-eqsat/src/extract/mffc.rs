@@ -76,8 +76,8 @@ impl Choice {
         choice
     }
 
-    /// Chooses `node` for `class`. Returns the cost of newly referenced classes, and that of classes that are no longer
-    /// referenced.
+    /// Chooses `node` for `class`. Returns the cost of classes that become referenced, and that of classes that become
+    /// unreferenced.
     pub(crate) fn switch(&mut self, dense: &Dense, class: ClassIx, node: NodeIx) -> (u64, u64) {
         let current = std::mem::replace(&mut self.nodes[class as usize], node);
         if self.references[class as usize] == 0 {
@@ -240,7 +240,7 @@ impl Choice {
         })
     }
 
-    /// Removes the references of `node`; returns its cost and that of classes that are no longer referenced.
+    /// Removes the references of `node`. Returns its cost plus that of classes that become unreferenced.
     fn release(&mut self, dense: &Dense, node: NodeIx) -> u64 {
         self.walk(dense, node, |count| {
             *count -= 1;

@@ -111,7 +111,7 @@ fn records_say_what_a_group_saves() {
 
 #[test]
 fn savings_of_a_merge_grow_with_the_groups_and_never_fall() {
-    // Each merge leaves one reader fewer outside, so that the value is no longer stored once all readers have merged.
+    // Each merge leaves one reader fewer outside, so that the value need not be stored once all readers have merged.
     // Edges are queued with savings of an earlier time; a debug assertion checks that they never fall.
     let rules = shipped();
     for readers in 1..6 {

@@ -1,4 +1,4 @@
-//! Drawing attributes. What one means is told from its name and kind.
+//! Random attributes. Their meaning follows from their name and kind, for example that of `axis`.
 
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::dot_general::DotGeneral;
@@ -13,7 +13,7 @@ use super::Chooser;
 use crate::plan::{PlanOp, is_any};
 
 impl Chooser<'_, '_> {
-    /// A value for each attribute of `op`.
+    /// Returns a value for each attribute of `op`; `None` if an attribute has no value that fits.
     pub(super) fn drawn_attrs(
         &mut self,
         op: &PlanOp<'_>,
@@ -79,7 +79,7 @@ impl Chooser<'_, '_> {
         })
     }
 
-    /// What an attribute of the same kind was before, sometimes.
+    /// Returns, in 30 of 100 calls, a list that was chosen before for a named attribute of the same kind.
     fn again(&mut self, request: &Request<'_>) -> Option<AttrValue> {
         let like = |value: &&AttrValue| request.row.kind.admits(&value.as_attr());
         let list = matches!(request.row.kind, AttrKind::Ints | AttrKind::Dims);
@@ -103,7 +103,7 @@ impl Chooser<'_, '_> {
                 }
             }
             "count" => {
-                // Any number of parts divides nothing.
+                // An extent of 0 can be split into any number of parts.
                 let extent = match request.axis(shape).unwrap_or(1) {
                     0 => 6,
                     extent => extent,
@@ -155,7 +155,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// Where slices end: mostly behind where they start.
+    /// Returns the ends of slices, most of which are greater than the starts.
     fn ends(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<i64> {
         let starts = match request.before.first() {
             Some(AttrValue::Ints(starts)) => starts.to_vec(),
@@ -214,7 +214,7 @@ impl Chooser<'_, '_> {
         axes
     }
 
-    /// A shape of as many elements as the operand has.
+    /// Returns a shape for an op that reshapes or broadcasts. Reshapes get as many elements as the operand has.
     fn dims(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<Dim> {
         let Some(operand) = request.operands.first().map(|ty| &ty.shape) else {
             return shape.iter().copied().map(Dim::Fixed).collect();
@@ -223,7 +223,7 @@ impl Chooser<'_, '_> {
             return self.stretched(operand);
         }
         if self.symbol.is_some() && operand.iter().any(|dim| dim.fixed().is_none()) {
-            // Symbols stay whole; extents of 1 come and go.
+            // Symbolic dimensions are not split or merged, because their factors are not known.
             let mut dims: Vec<Dim> = operand.to_vec();
             match self.rng.below(3) {
                 0 => dims.retain(|dim| *dim != Dim::Fixed(1)),
@@ -251,7 +251,8 @@ impl Chooser<'_, '_> {
         extents.into_iter().map(Dim::Fixed).collect()
     }
 
-    /// A shape drawn before with 1 wherever `shape` lacks an axis of it.
+    /// Returns the shape of an earlier leaf in which extents are replaced by 1, as by a reduction that keeps its axes,
+    /// until it has `count` elements.
     fn keepdims_of_input(&mut self, shape: &[i64], count: i64) -> Vec<i64> {
         let inputs: Vec<Vec<i64>> = self.shapes.iter().flatten().cloned().collect();
         let mut from = if inputs.is_empty() {
@@ -284,23 +285,23 @@ impl Chooser<'_, '_> {
     }
 }
 
-/// What an attribute is drawn for.
+/// The context in which an attribute is drawn.
 pub(super) struct Request<'a> {
     pub(super) def: &'static OpDef,
     /// The value that the op computes.
     pub(super) result: usize,
     pub(super) row: &'a AttrDef,
-    /// The attributes of the op before this one.
+    /// The attributes of the op that precede this one.
     pub(super) before: &'a [AttrValue],
     named: &'a [Option<AttrValue>],
     pub(super) operands: &'a [TensorType],
     shapes: &'a [Vec<i64>],
-    /// Whether a slice takes everything.
+    /// Whether slices take the whole operand.
     whole: bool,
 }
 
 impl Request<'_> {
-    /// The extents of the first operand, or those written before if there is none.
+    /// Returns the extents of the first operand, or those of a preceding attribute if the op has no operands.
     fn subject(&self) -> Option<Vec<i64>> {
         let written = self.before.iter().find_map(|value| match value {
             AttrValue::Dims(dims) if self.operands.is_empty() => {
@@ -311,7 +312,7 @@ impl Request<'_> {
         written.or_else(|| self.shapes.first().cloned())
     }
 
-    /// The extent along the axis that an attribute before this one names.
+    /// Returns the extent along the axis that a preceding attribute names.
     pub(super) fn axis(&self, shape: &[i64]) -> Option<i64> {
         let axis = self.before.iter().find_map(int_of)?;
         let axis = if axis < 0 {

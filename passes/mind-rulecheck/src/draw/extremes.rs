@@ -15,8 +15,8 @@ use crate::plan::is_any;
 use crate::strata::{End, Stratum};
 
 impl Chooser<'_, '_> {
-    /// The attribute at the end of its range that a stratum asks for; `None` where it asks for none, or the range has no
-    /// such end.
+    /// Returns the value at the end of the attribute's range that the stratum requires. Returns `None` if the stratum
+    /// concerns another attribute, or the range has no such end.
     pub(super) fn extreme(&self, request: &Request<'_>, shape: &[i64]) -> Option<AttrValue> {
         let Some(Stratum::Attr { op, attr, end }) = self.stratum else {
             return None;
@@ -77,7 +77,7 @@ fn extreme_ints(request: &Request<'_>, shape: &[i64], end: End) -> Option<Vec<i6
     let rank = shape.len();
     let all = || 0..rank as i64;
     let each = |entry: i64| Some(vec![entry; rank]);
-    // Their lists have an entry for each spatial dimension, and are drawn.
+    // The lists of convolutions have an entry per spatial dimension. They are drawn at random.
     if is_any(request.def, &[Conv2d::DEF, Conv::DEF, ConvTranspose::DEF]) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Drawing the shapes of operands that hold positions, and of what is written there.
+//! Random shapes for ops whose operands are indices, and for the values that they write.
 
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::gather::{GatherElements, GatherNd};
@@ -10,8 +10,8 @@ use super::{Chooser, EXTENTS};
 use crate::plan::{PlanOp, is_any};
 
 impl Chooser<'_, '_> {
-    /// A shape for every operand of an op that reads or writes at positions, or that adds a value around its operand;
-    /// `None` for another op.
+    /// Returns a shape for every operand of an op that reads or writes at indices, or that pads its operand with a
+    /// value; `None` for other ops.
     pub(super) fn indexed(
         &mut self,
         op: &PlanOp<'_>,
@@ -54,7 +54,7 @@ impl Chooser<'_, '_> {
         None
     }
 
-    /// Extents from 1 to those of `shape`, mostly all of them.
+    /// Returns `shape`, or in half of the calls random extents from 1 to those of `shape`.
     fn part_of(&mut self, shape: &[i64]) -> Vec<i64> {
         if self.rng.chance(50) {
             return shape.to_vec();

@@ -1,4 +1,4 @@
-//! Drawing what leaves are: inputs, constants, ops that prove something.
+//! Random kinds of leaves: inputs, constants, and ops whose results have known facts.
 
 use mind_core::ops::elementwise::{Abs, Exp, Mul, Relu, Sigmoid};
 use mind_ir::opdef::{Op, OpDef};
@@ -41,7 +41,7 @@ impl Chooser<'_, '_> {
             Hint::Highest(_) if self.rng.chance(90) => splat(dtype, shape, highest(dtype)),
             Hint::Positive(_) if self.rng.chance(90) => {
                 let numbers = [1.0, 2.0, 3.0, 0.5, 0.1, 7.0];
-                // One scale for all positions hides which of them each belongs to.
+                // A splat would hide which position each element belongs to.
                 if self.rng.chance(50) {
                     let count = shape.iter().product::<i64>();
                     let bits: Vec<u64> = (0..count)
@@ -96,7 +96,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// A constant, which may have a different value in every element; infinities, NaN and extremes are among them.
+    /// Returns a random constant, often with different elements, which may be infinite, NaN or extreme.
     fn any_constant(&mut self, dtype: DType, shape: &[i64]) -> LeafKind {
         if self.flat.is_some() || !self.rng.chance(45) {
             return self.any_splat(dtype, shape);
@@ -132,7 +132,7 @@ impl Chooser<'_, '_> {
         format.bits(self.rng.chance(30), exponent as u64, 0)
     }
 
-    /// An op that proves something of its result.
+    /// Returns an op whose result has a known fact.
     fn proof(&mut self, dtype: DType) -> LeafKind {
         let ops: &[&'static OpDef] = if dtype.is_float() {
             &[Relu::DEF, Exp::DEF, Sigmoid::DEF, Abs::DEF]
@@ -164,7 +164,7 @@ fn subject(hint: &Hint) -> Option<usize> {
     }
 }
 
-/// The bits of -inf, the smallest integer or false.
+/// Returns the bits of -inf, the smallest integer or false.
 fn lowest(dtype: DType) -> u64 {
     match dtype.class() {
         DTypeClass::Float => bits_of(dtype, f64::NEG_INFINITY),
@@ -173,7 +173,7 @@ fn lowest(dtype: DType) -> u64 {
     }
 }
 
-/// The bits of +inf, the largest integer or true.
+/// Returns the bits of +inf, the largest integer or true.
 fn highest(dtype: DType) -> u64 {
     match dtype.class() {
         DTypeClass::Float => bits_of(dtype, f64::INFINITY),
@@ -183,14 +183,14 @@ fn highest(dtype: DType) -> u64 {
     }
 }
 
-/// A constant with these elements.
+/// Returns a constant with these elements.
 fn listed(dtype: DType, shape: &[i64], bits: impl Iterator<Item = u64>) -> LeafKind {
     let bits: Vec<u64> = bits.collect();
     let shape = shape.iter().map(|&extent| extent as usize).collect();
     LeafKind::Constant(Tensor::new(shape, from_bits(dtype, &bits)))
 }
 
-/// A constant with one element everywhere.
+/// Returns a constant whose elements are all the same.
 fn splat(dtype: DType, shape: &[i64], bits: u64) -> LeafKind {
     let count = shape.iter().product::<i64>() as usize;
     let shape = shape.iter().map(|&extent| extent as usize).collect();

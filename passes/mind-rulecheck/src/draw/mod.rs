@@ -1,4 +1,4 @@
-//! Random choices, guided by what the left side and the condition ask for.
+//! Random choices, guided by the left side and the condition.
 
 mod attrs;
 mod extremes;
@@ -17,19 +17,19 @@ use crate::plan::{Plan, PlanOp, is_index};
 use crate::strata::Stratum;
 use mind_ir::random::Rng;
 
-/// How often the attributes of one op are drawn before the whole instance is given up.
+/// The number of attempts to draw attributes for an op, after which the instance is given up.
 const ATTEMPTS: usize = 6;
 
-/// Extents that are drawn: 1, which broadcasts, and small primes and their neighbours.
+/// The extents that are drawn: 1, because it broadcasts, and small primes and their neighbours.
 const EXTENTS: [i64; 8] = [1, 2, 3, 5, 8, 17, 2, 3];
 
-/// How many of a hundred shapes have an extent of 0.
+/// The percentage of shapes with an extent of 0.
 const EMPTY: usize = 5;
 
 /// Extents around the number of partial sums of a reduction.
 const LONG: [i64; 6] = [63, 64, 65, 127, 129, 200];
 
-/// The most elements of a leaf.
+/// The maximum number of elements of a leaf.
 const ELEMENTS: i64 = 6000;
 
 /// Random choices for one instance.
@@ -37,43 +37,44 @@ pub(crate) struct Chooser<'c, 'r> {
     plan: &'c Plan<'r>,
     rng: &'c mut Rng,
     dtype: DType,
-    /// The dtypes that are drawn besides it.
+    /// The dtypes that are drawn independently of `dtype`.
     others: Vec<DType>,
-    /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
+    /// Whether ranks are those that the condition requires. Sometimes they are not, because cases that violate the
+    /// condition are evaluated, too.
     obedient: bool,
-    /// The stratum of the module, if it is drawn for one.
+    /// The stratum that the module is drawn for, if any.
     stratum: Option<Stratum>,
     /// The shape that most values have.
     base: Vec<i64>,
-    /// Every leaf is a vector of this extent.
+    /// The extent of every leaf if all leaves are vectors.
     flat: Option<i64>,
-    /// The extent written as a symbol.
+    /// The extent that is replaced by a symbol.
     pub(crate) symbol: Option<i64>,
-    /// The extents of the matrices drawn last, and of the image and filter.
+    /// The extents of the last matrices, and of the last image and filter.
     matrix: Option<[i64; 3]>,
     image: Option<[i64; 6]>,
-    /// How many groups the convolution drawn last has.
+    /// The number of groups of the last convolution.
     groups: i64,
-    /// Batch and contracted dimensions of the operands drawn last, of the left one first.
+    /// The batch and contracted dimensions of the last left operand, then those of the last right one.
     pairs: [Vec<i64>; 4],
-    /// The axis along which the operands drawn last differ.
+    /// The axis along which the last operands differ.
     axis: Option<i64>,
-    /// The shapes of leaves so far.
+    /// The shapes of the leaves so far, by value.
     shapes: Vec<Option<Vec<i64>>>,
-    /// The extents that written types name, and the lists of extents.
+    /// The values of the named extents in written types, and of the named lists of extents.
     dims: Vec<(usize, i64)>,
     rests: Vec<(usize, Vec<i64>)>,
 }
 
 impl<'c, 'r> Chooser<'c, 'r> {
-    /// Choices for an instance of `plan` with values of `dtype`.
+    /// Creates choices for an instance of `plan` whose main dtype is `dtype`.
     pub(crate) fn new(plan: &'c Plan<'r>, rng: &'c mut Rng, dtype: DType) -> Chooser<'c, 'r> {
         let obedient = rng.chance(85);
         let others = (0..plan.others).map(|_| *rng.pick(DType::ALL)).collect();
         Chooser::drawn(plan, rng, dtype, others, (obedient, None))
     }
 
-    /// As [`new`](Chooser::new), for a stratum.
+    /// Like [`new`](Chooser::new), but for a stratum.
     pub(crate) fn in_stratum(
         plan: &'c Plan<'r>,
         rng: &'c mut Rng,
@@ -84,7 +85,8 @@ impl<'c, 'r> Chooser<'c, 'r> {
         Chooser::drawn(plan, rng, dtype, others, (true, Some(stratum)))
     }
 
-    /// Choices with vectors of `extent` elements for leaves, the other dtypes being `others`.
+    /// Creates choices for an instance whose leaves are vectors of `extent` elements and whose other dtypes are
+    /// `others`.
     pub(crate) fn with_others(
         plan: &'c Plan<'r>,
         rng: &'c mut Rng,
@@ -133,7 +135,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
         chooser
     }
 
-    /// As [`new`](Chooser::new), with vectors of `extent` elements for leaves.
+    /// Like [`new`](Chooser::new), but with vectors of `extent` elements as leaves.
     pub(crate) fn flat(
         plan: &'c Plan<'r>,
         rng: &'c mut Rng,
@@ -147,7 +149,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
         }
     }
 
-    /// As [`new`](Chooser::new), with ranks that the condition keeps out as often as not.
+    /// Like [`new`](Chooser::new), but ignores the ranks that the condition requires in half of the calls.
     pub(crate) fn disobedient(
         plan: &'c Plan<'r>,
         rng: &'c mut Rng,
@@ -167,7 +169,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
         ty.shape.iter().map(extent).collect()
     }
 
-    /// The dtype of a value that is no list of positions.
+    /// Returns the dtype of a value that is not an index.
     fn dtype_of(&self, value: usize) -> DType {
         match self.plan.families[value] {
             Family::Main => self.dtype,

@@ -1,9 +1,9 @@
-//! Drawing the shapes of products by lists of dimensions, and of scales.
+//! Random shapes for `core.dot_general`, and for quantisation.
 
 use super::Chooser;
 use crate::strata::{ScaleForm, Stratum};
 
-/// What a dimension of the operand that is drawn first is for.
+/// The role of a dimension of the operand that is drawn first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DimRole {
     Batch,
@@ -12,7 +12,8 @@ enum DimRole {
 }
 
 impl Chooser<'_, '_> {
-    /// Operands whose dimensions go together, and the lists that say how: as often as not those of a stack of matrices.
+    /// Returns the operands of a general product and stores its batch and contracted dimensions in `pairs`. About 60 %
+    /// are stacks of matrices.
     pub(super) fn paired(&mut self, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let is_left = known[0].is_some() || known[1].is_none();
         let given = known[usize::from(!is_left)].clone();
@@ -43,7 +44,8 @@ impl Chooser<'_, '_> {
             }
             roles
         };
-        // The dimensions of the other operand: that of the given one each goes with, and its extent.
+        // Each dimension of the other operand is the index of the dimension that it is paired with, if any, and its
+        // extent.
         let listed = |role: DimRole| -> Vec<usize> {
             (0..given.len()).filter(|&at| roles[at] == role).collect()
         };
@@ -87,7 +89,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// A tensor, and scales and zero points for all of it, for slices or for blocks.
+    /// Returns the shapes of a tensor and of its scales and zero points, which are per tensor, per axis or per block.
     pub(super) fn scaled(&mut self, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let input = known[0].clone().unwrap_or_else(|| self.base.clone());
         let form = match self.stratum {

@@ -1,4 +1,4 @@
-//! Drawing the shapes of leaves.
+//! Random shapes of leaves.
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
@@ -16,13 +16,13 @@ use crate::plan::{PlanOp, is_any, is_index};
 use crate::strata::Stratum;
 
 impl Chooser<'_, '_> {
-    /// A shape for most values of the instance.
+    /// Returns a shape for most values of the instance.
     pub(super) fn base_shape(&mut self) -> Vec<i64> {
         let ranks = self.plan.hints.iter().filter_map(|hint| match hint {
             Hint::Rank(_, rank) => usize::try_from(*rank).ok(),
             _ => None,
         });
-        // What is asked of a vector says little of the others.
+        // A required rank below 2 is ignored, because it says little about the other values.
         let rank = match ranks.max() {
             Some(rank @ 2..) if self.obedient => rank,
             _ => *self.rng.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 4]),
@@ -53,7 +53,7 @@ impl Chooser<'_, '_> {
             shape[at] = 0;
         }
         if let Some(Stratum::Scale(_)) = self.stratum {
-            // Of a square the scales of one axis fit the other one too.
+            // All extents are equal, because scales for one axis then fit another one, too, and the axis matters.
             shape = vec![3; shape.len().max(2)];
         }
         if let Some(Stratum::Extent { axis, extent }) = self.stratum {
@@ -76,7 +76,7 @@ impl Chooser<'_, '_> {
         shape
     }
 
-    /// `shape` with its largest extents cut until it has few elements enough.
+    /// Returns `shape` with extents above 2 reduced to 2, the smallest first, until its elements are few enough.
     fn bounded(&mut self, mut shape: Vec<i64>) -> Vec<i64> {
         while shape.iter().product::<i64>() > ELEMENTS / 4 {
             let smallest = shape.iter().copied().filter(|&extent| extent > 2).min();
@@ -96,7 +96,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// An extent, which may be 0.
+    /// Returns a random extent, which may be 0.
     pub(super) fn any_extent(&mut self) -> i64 {
         if self.rng.chance(EMPTY) {
             0
@@ -105,7 +105,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// A shape for every operand of `op`; those that are known are not looked at.
+    /// Returns a shape for every operand of `op`. The caller ignores those of operands that are known.
     pub(super) fn operand_shapes(
         &mut self,
         op: &PlanOp<'_>,
@@ -157,7 +157,7 @@ impl Chooser<'_, '_> {
             return vec![data, indices];
         }
         let first = known.iter().flatten().next().cloned();
-        // Beside a scalar or a vector anything may stand.
+        // Mostly independent of a scalar or a vector, because a scalar broadcasts with any shape.
         let first = first.filter(|shape| shape.len() > 1 || self.rng.chance(30));
         let first = first.unwrap_or_else(|| {
             if self.rng.chance(15) {
@@ -180,13 +180,13 @@ impl Chooser<'_, '_> {
             shapes.push(own);
         }
         if related && known.iter().all(Option::is_none) && self.rng.chance(30) {
-            // Either operand may be the smaller one.
+            // Either operand may be the broadcast one.
             shapes.reverse();
         }
         shapes
     }
 
-    /// A shape that broadcasts with `shape`.
+    /// Returns a shape that broadcasts with `shape`.
     fn broadcast_to(&mut self, shape: &[i64]) -> Vec<i64> {
         let mut shape = shape.to_vec();
         match self.rng.below(100) {
@@ -215,7 +215,7 @@ impl Chooser<'_, '_> {
         shape
     }
 
-    /// Operands of a matrix product: `[..batch, m, k]` and `[..batch, k, n]`.
+    /// Returns the operands of a matrix product: `[..batch, m, k]` and `[..batch, k, n]`.
     fn matrices(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let end = |shape: &Option<Vec<i64>>, back: usize| {
             let shape = shape.as_ref()?;
@@ -253,7 +253,8 @@ impl Chooser<'_, '_> {
         ]
     }
 
-    /// The rows, contracted extent and columns of a product, of which one is that of a stratum unless an operand is known.
+    /// Returns the rows, contracted extent and columns of a product. If no operand is known, the stratum may set one of
+    /// them.
     fn product_extents(&self, mut extents: [i64; 3], known: &[Option<Vec<i64>>]) -> [i64; 3] {
         if let Some(Stratum::Extent { axis, extent }) = self.stratum
             && known.iter().all(Option::is_none)
@@ -263,7 +264,7 @@ impl Chooser<'_, '_> {
         extents
     }
 
-    /// Operands of an inner product.
+    /// Returns the operands of an inner product.
     fn vectors(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let k = known[0].as_ref().and_then(|shape| shape.last().copied());
         let k = k.or(known[1].as_ref().and_then(|shape| shape.first().copied()));
@@ -286,7 +287,7 @@ impl Chooser<'_, '_> {
         vec![lhs, rhs]
     }
 
-    /// An NHWC image and an HWCF filter.
+    /// Returns an NHWC image and an HWCF filter.
     fn images(&mut self, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let small = |rng: &mut mind_ir::random::Rng, list: &[i64]| *rng.pick(list);
         let image = |at: usize| known[0].as_ref().and_then(|shape| shape.get(at).copied());
@@ -329,7 +330,8 @@ impl Chooser<'_, '_> {
         ]
     }
 
-    /// An image and a filter of one to three dimensions, in the layout that is written, by groups.
+    /// Returns an image and a filter of a grouped convolution with one to three spatial dimensions, in the layout that
+    /// the rule writes.
     fn grouped_images(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let is_nchw = matches!(
             op.left.attrs.first(),
@@ -365,7 +367,7 @@ impl Chooser<'_, '_> {
         vec![image, filter]
     }
 
-    /// Operands that differ along one axis at most.
+    /// Returns operands that differ along at most one axis.
     fn joined(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let first = known.iter().flatten().next().cloned();
         let first = first.unwrap_or_else(|| {
@@ -395,7 +397,7 @@ impl Chooser<'_, '_> {
         shapes
     }
 
-    /// The shape that the condition or a written type asks for, or `drawn`.
+    /// Returns the shape that the condition or a written type requires, or else `drawn`.
     pub(super) fn hinted(&mut self, value: usize, drawn: Vec<i64>) -> Vec<i64> {
         let plan = self.plan;
         let written = plan.types.iter().find(|(own, _)| *own == value);
@@ -424,7 +426,7 @@ impl Chooser<'_, '_> {
         shape
     }
 
-    /// A shape as written, the named extents being what they were before.
+    /// Returns a shape that matches a written one. Named extents keep the values that they had in earlier types.
     fn written(&mut self, pattern: &[LhsDim], drawn: &[i64]) -> Vec<i64> {
         let mut shape = Vec::new();
         let fixed = pattern

@@ -1,4 +1,4 @@
-//! Drawing what is written of windows and margins, an entry for each axis, and shapes to stretch to.
+//! Random window and padding lists, which have an entry per axis, and shapes to broadcast to.
 
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::{Conv, ConvTranspose};
@@ -12,13 +12,13 @@ use mind_rules::{AttrValue, LhsAttr};
 use super::{Chooser, EXTENTS};
 use crate::plan::{PlanOp, is_any};
 
-/// Whether the channels of images and filters come before their spatial dimensions.
+/// Returns whether the channels of images and filters precede their spatial dimensions.
 fn is_channels_first(layout: Option<&AttrValue>) -> bool {
     matches!(layout, Some(AttrValue::Word("nchw")))
 }
 
 impl Chooser<'_, '_> {
-    /// An image and a filter of a convolution of one to three dimensions by groups.
+    /// Returns an image and a filter of a grouped convolution with one to three spatial dimensions.
     pub(super) fn convolved(&mut self, op: &PlanOp<'_>) -> Vec<Vec<i64>> {
         let written = op.left.attrs.iter().find_map(|attr| match attr {
             LhsAttr::Fixed(value @ AttrValue::Word(_)) => Some(*value),
@@ -54,7 +54,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// How many dimensions the dilations of a left side are written for.
+    /// Returns the number of spatial dimensions if the left side writes the dilations.
     fn lists(&self, op: &PlanOp<'_>) -> Option<usize> {
         let at = op.left.def.attr_index("dilations")?;
         match op.left.attrs[at] {
@@ -63,7 +63,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// The list `name` of an op with windows or margins over `shape`; `None` for another op.
+    /// Returns the list `name` of an op with windows or padding over `shape`; `None` for other ops.
     pub(super) fn window_list(
         &mut self,
         def: &'static OpDef,
@@ -122,7 +122,7 @@ impl Chooser<'_, '_> {
         })
     }
 
-    /// Margins of an image of `rank`: of its spatial axes in either layout, or of the last ones.
+    /// Returns the padding of an image of `rank`, along the spatial axes of an NCHW or an NHWC layout.
     fn spatial_margins(&mut self, rank: usize) -> Vec<i64> {
         let last = if self.rng.chance(50) {
             rank
@@ -137,7 +137,7 @@ impl Chooser<'_, '_> {
         (0..rank).map(margin).collect()
     }
 
-    /// A shape that `operand` is stretched to.
+    /// Returns a shape that `operand` can be broadcast to.
     pub(super) fn stretched(&mut self, operand: &[Dim]) -> Vec<Dim> {
         let mut dims: Vec<Dim> = operand.to_vec();
         for dim in &mut dims {

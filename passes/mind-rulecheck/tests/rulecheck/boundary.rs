@@ -1,5 +1,5 @@
-//! Wrong rules that only a boundary case shows: extents of 0, attributes at the ends of their ranges, forms of scales, and
-//! numbers that casts round twice. Most are a shipped rule with one thing changed.
+//! Wrong rules that only a boundary case exposes, for example extents of 0, attributes at the ends of their ranges,
+//! scales per axis or block, and numbers that casts round twice. Most are a shipped rule with one change.
 
 use mind_rulecheck::{Verdict, check};
 use mind_rules::RuleSet;

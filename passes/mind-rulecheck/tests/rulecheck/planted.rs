@@ -1,4 +1,4 @@
-//! Unsound rules are rejected, each for its reason.
+//! Unsound rules are rejected, each for its own reason.
 
 use mind_ir::types::DType;
 use mind_rulecheck::{Counterexample, Observed, RuleCheck, Verdict, class_text};
@@ -43,7 +43,7 @@ fn counterexamples_are_small() {
     assert_eq!(zero.index, [] as [usize; 0]);
     assert_eq!(zero.left.to_string(), "0.0 (0x0)");
     assert_eq!(zero.right.to_string(), "-0.0 (0x80000000)");
-    // A constant, the other constant, the sum.
+    // Two constants, the sum and the terminator.
     let ops = zero.module.ops(zero.module.body());
     assert_eq!(ops.count(), 4);
     let elements = |name: &str| -> i64 {

@@ -1,4 +1,4 @@
-//! Every rule that ships is sound, and was put to the test.
+//! Every shipped rule is tested and sound.
 
 use mind_ir::types::DType;
 use mind_rulecheck::check;

@@ -1,4 +1,4 @@
-//! Checking rules given as text.
+//! Checks rules given as text.
 
 use mind_ir::builtin;
 use mind_ir::opdef::Registry;
@@ -16,14 +16,14 @@ pub fn config() -> Config {
     }
 }
 
-/// The checks of the rules in `text`.
+/// Returns the checks of the rules in `text`.
 pub fn checks(text: &str) -> Vec<RuleCheck> {
     let rules = RuleSet::load(&registry(), &[("test.rules", text)]);
     let rules = rules.unwrap_or_else(|errors| panic!("{errors}{text}"));
     check(&rules, &config())
 }
 
-/// The check of the only rule, whose lines behind its name are `body`.
+/// Returns the check of a single rule; `body` has the lines after its name.
 pub fn checked(body: &str) -> RuleCheck {
     let mut checks = checks(&format!("rule r\n{body}\n"));
     assert_eq!(checks.len(), 1);

@@ -1,4 +1,4 @@
-//! Rules that could not be put to the test are not passed.
+//! Rules that could not be tested do not pass.
 
 use mind_ir::types::DType;
 use mind_rulecheck::{Config, Verdict, check, class_text};
@@ -17,21 +17,21 @@ fn reason(body: &str) -> String {
 #[test]
 fn rules_that_no_module_tests_say_why() {
     let bodies = [
-        // A condition that never holds.
+        // The condition never holds.
         "class exact where dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x",
         "class exact where rank(?x) == 1 and rank(?x) == 2 core.neg(core.neg(?x)) => ?x",
         "class exact where is_int(?x) and is_float(?x) core.neg(core.neg(?x)) => ?x",
-        // An alternative that never holds, a dtype that is never met.
+        // An alternative that never holds, and a dtype that never occurs.
         "class exact where rank(?x) <= 4 or dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x",
         "class exact where is_int(?x) or dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x",
-        // A right side of another type.
+        // The right side has another type.
         "class exact where rank(?x) == 2 core.neg(?x) => core.sum(?x)",
-        // A left side that no module has.
+        // No module has the left side.
         "class exact core.add(?y @ core.neg(?x), ?y @ core.abs(?x)) => ?x",
         "class exact ?x @ core.neg(?x) => ?x",
-        // Attributes that no module has.
+        // No module has the attributes.
         "class exact core.neg(core.expand_dims(?x) {axes=[-1]}) => core.expand_dims(core.neg(?x)) {axes=[-1]}",
-        // Results that are all NaN.
+        // All results are NaN.
         "class exact core.log(core.sub(core.neg(core.abs(?x)), core.exp(core.abs(?y)))) \
          => core.log(core.sub(core.neg(core.exp(core.abs(?y))), core.abs(?x)))",
     ];

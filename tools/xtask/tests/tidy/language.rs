@@ -53,26 +53,13 @@ const IDIOMS: [Idiom; 6] = [
 /// Crates with fewer comment lines have no lower bounds, because one sentence more would decide.
 const FEW_LINES: usize = 100;
 
-/// Crates whose comments are still to be rewritten. A crate that meets the rates is removed from the list.
-const PENDING: &[&str] = &[
-    "compiler/formats/mind-onnx",
-    "compiler/formats/mind-stablehlo",
-    "passes/mind-from-mil",
-    "passes/mind-rulecheck",
-];
-
 #[test]
 fn comments_use_the_terms_of_the_field() {
     let root = xtask::root();
     let mut wrong = Vec::new();
     for (name, lines) in comments_by_crate(&root) {
         let broken = broken_rates(&lines);
-        let is_pending = PENDING.contains(&name.as_str());
-        if is_pending && broken.is_empty() {
-            wrong.push(format!("{name} meets all rates: remove it from `PENDING`"));
-        } else if !is_pending {
-            wrong.extend(broken.iter().map(|rate| format!("{name}: {rate}")));
-        }
+        wrong.extend(broken.iter().map(|rate| format!("{name}: {rate}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -94,7 +81,8 @@ fn comments_by_crate(root: &Path) -> BTreeMap<String, Vec<String>> {
     crates
 }
 
-/// Returns the innermost folder with a manifest around a source file, relative to `root`; `examples` for files of no crate.
+/// Returns the innermost folder with a manifest around a source file, relative to `root`; `examples` for files without
+/// a crate.
 fn crate_of(root: &Path, path: &Path) -> Option<String> {
     let mut folders = path.ancestors().skip(1);
     let folder = folders.find(|folder| folder.join("Cargo.toml").exists())?;

@@ -42,8 +42,8 @@ impl EmitCore for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// Emits a scan with these attributes and returns its results. `step` takes the arguments of the body and returns the
-    /// values that it yields.
+    /// Emits a scan with these attributes and returns its results. `step` takes the arguments of the body and returns
+    /// the values that it yields.
     pub fn scan(
         &mut self,
         attrs: &[Attr],
@@ -79,7 +79,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Extents as a value of the module.
+    /// Returns a value of the module that holds the extents.
     pub fn extents(&mut self, extents: &Extents) -> One {
         let mut parts = Vec::with_capacity(extents.elements.len());
         for &extent in &extents.elements {
@@ -97,7 +97,7 @@ impl Emit<'_> {
         self.convert(list, extents.dtype)
     }
 
-    /// The extent of a value along an axis, and where a run finds it.
+    /// Returns the extent of a value along an axis. If it is not known, it is read from the value at run time.
     pub fn extent_at(&self, value: ValueId, axis: usize) -> Extent {
         match self.dims(value)[axis] {
             Dim::Fixed(extent) => Extent::Known(extent),
@@ -105,13 +105,13 @@ impl Emit<'_> {
         }
     }
 
-    /// All extents of a value.
+    /// Returns the extents of a value along all axes.
     pub fn extents_of(&self, value: ValueId) -> Vec<Extent> {
         let axes = 0..self.rank(value);
         axes.map(|axis| self.extent_at(value, axis)).collect()
     }
 
-    /// The result of a function of extents, `known` where both are numbers; overflow of these is an error.
+    /// Emits a function of two extents. If both are known, `known` computes the result, and overflow is an error.
     fn between(
         &mut self,
         function: ScalarFn,
@@ -134,7 +134,7 @@ impl Emit<'_> {
         Ok(Extent::Computed(self.apply(function, &operands)?))
     }
 
-    /// The product of two extents.
+    /// Returns the product of two extents.
     pub fn times(&mut self, lhs: Extent, rhs: Extent) -> Result<Extent, Refusal> {
         match (lhs, rhs) {
             (own, Extent::Known(1)) | (Extent::Known(1), own) => Ok(own),
@@ -142,7 +142,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The product of extents.
+    /// Returns the product of a list of extents.
     pub fn product(&mut self, extents: &[Extent]) -> Result<Extent, Refusal> {
         let mut product = Extent::Known(1);
         for &own in extents {
@@ -151,13 +151,13 @@ impl Emit<'_> {
         Ok(product)
     }
 
-    /// The quotient of two extents, rounded down.
+    /// Returns the quotient of two extents, rounded down.
     pub fn divided(&mut self, lhs: Extent, rhs: i64) -> Result<Extent, Refusal> {
         let rhs = Extent::Known(rhs);
         self.between(ScalarFn::Div, lhs, rhs, i64::checked_div)
     }
 
-    /// Extents as a list that a run computes, where one of them is open; else `None`.
+    /// Returns a run-time list of the extents if one of them has no name and is not known; `None` otherwise.
     fn open_list(&mut self, shape: &[Extent]) -> Result<Option<ValueId>, Refusal> {
         if shape.iter().all(|own| own.dim() != Dim::Dynamic) {
             return Ok(None);
@@ -170,7 +170,7 @@ impl Emit<'_> {
         self.extents(&list).map(Some)
     }
 
-    /// `x` with another shape of as many elements.
+    /// Reshapes `x` to a shape with the same number of elements.
     pub fn reshape_extents(&mut self, x: ValueId, shape: &[Extent]) -> One {
         let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
         match self.open_list(shape)? {
@@ -179,7 +179,7 @@ impl Emit<'_> {
         }
     }
 
-    /// `x` broadcast to a shape.
+    /// Broadcasts `x` to a shape.
     pub fn broadcast_extents(&mut self, x: ValueId, shape: &[Extent]) -> One {
         let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
         match self.open_list(shape)? {
@@ -188,7 +188,7 @@ impl Emit<'_> {
         }
     }
 
-    /// 0, 1, .. along `axis` of a shape.
+    /// Emits an iota: 0, 1, … along `axis` of a shape.
     pub fn iota(&mut self, of: DType, shape: &[Extent], axis: usize) -> One {
         let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
         let axis = axis as i64;
@@ -198,7 +198,7 @@ impl Emit<'_> {
         }
     }
 
-    /// A list of channels beside a tensor of `rank` dimensions whose second are the channels.
+    /// Reshapes a list of channels, so that it broadcasts with a tensor of rank `rank` whose channels are dimension 1.
     pub fn per_channel(&mut self, list: ValueId, rank: usize) -> One {
         let mut shape = self.dims(list);
         shape.resize(rank.saturating_sub(1).max(1), Dim::Fixed(1));

@@ -1,8 +1,9 @@
-//! Nodes that are computed at once, since all that they read is known.
+//! Constant folding of nodes during import.
 //!
 //! Models compute shapes: they take the extents of a value, gather, slice and concatenate them, and reshape to the
-//! result. Where extents are known this leaves numbers. Where only a run knows them, an operator that moves its elements
-//! is computed on stand-ins for them.
+//! result. If the extents are known, the results are constants. If they are known only at run time, nodes that merely
+//! move elements are evaluated on placeholder numbers, which are replaced by the extents afterwards. For example, a
+//! slice of a shape is folded to a list of extents.
 
 use std::rc::Rc;
 
@@ -18,14 +19,14 @@ use super::value::{Extent, Extents, Value};
 use super::{Importer, Place};
 use crate::tensor::Constant;
 
-/// The most elements that are read, and the most bytes of one result.
+/// The maximum number of elements of all inputs, and the maximum size of a result in bytes.
 const ELEMENT_LIMIT: usize = 1 << 12;
 const BYTE_LIMIT: u64 = 1 << 18;
 
-/// The first stand-in for an extent; numbers of models that are near to it are not mixed with stand-ins.
+/// The first placeholder. Nodes with integers that could be mistaken for placeholders are not folded.
 const FIRST_STAND_IN: i64 = 1 << 30;
 
-/// The results of a node, if all that it reads is known and little, and it can be computed.
+/// Returns the results of a node whose inputs are known and small; `None` if it cannot be evaluated.
 pub(super) fn folded(
     importer: &mut Importer<'_>,
     at: &Place<'_>,
@@ -76,14 +77,14 @@ fn computed(
     results.iter().map(|own| stand_ins.value(own)).collect()
 }
 
-/// The extents that numbers stand for while elements are moved.
+/// The extents that are replaced by placeholders while elements are moved.
 #[derive(Default)]
 struct StandIns {
     extents: Vec<Extent>,
 }
 
 impl StandIns {
-    /// Extents as numbers.
+    /// Returns a constant with a placeholder for each extent that is not known.
     fn of(&mut self, extents: &Extents) -> Constant {
         let numbers = extents.elements.iter().map(|&extent| match extent {
             Extent::Known(own) => own,
@@ -100,7 +101,7 @@ impl StandIns {
         Constant::of(&converted(&numbers, extents.dtype))
     }
 
-    /// Whether no number that is known looks like a stand-in.
+    /// Returns whether no integer of the inputs could be mistaken for a placeholder.
     fn are_distinct(&self, inputs: &[Option<Value>]) -> bool {
         let known = |input: &Option<Value>| match input {
             Some(Value::Known(constant)) if constant.dtype.class() != DTypeClass::Float => {
@@ -109,19 +110,19 @@ impl StandIns {
             Some(Value::Known(_) | Value::Op(_) | Value::Extents(_)) | None => Vec::new(),
         };
         let mut numbers = inputs.iter().flat_map(known);
-        // The end of a slice may be the largest integer; as an element it would be no extent.
+        // Larger integers are allowed, because extents fit `i32`: the end of a slice may be the largest integer.
         let far = i64::from(i32::MAX);
         self.extents.is_empty() || !numbers.any(|own| (FIRST_STAND_IN..far).contains(&own))
     }
 
-    /// A result as a value; `None` for stand-ins that are no integers any more.
+    /// Returns a result with its placeholders replaced; `None` if its dtype cannot hold the extents.
     fn value(&self, result: &Tensor) -> Option<Value> {
         let dtype = result.dtype();
         let has_given = self
             .extents
             .iter()
             .any(|own| matches!(own, Extent::Given(_)));
-        // An extent fits `i32`; a number that a run gives may not.
+        // Extents fit `i32`, but elements of a tensor that is computed at run time may not.
         let is_integer = dtype == DType::I64 || (dtype == DType::I32 && !has_given);
         if self.extents.is_empty() {
             return Some(Value::Known(Rc::new(Constant::of(result))));

@@ -1,4 +1,4 @@
-//! Graphs inside of nodes: in the place of the node, or as closed regions.
+//! Subgraphs and functions, which are inlined at their node or imported as closed regions.
 
 use mind_convert::{Bodies, Many, Refusal, RegionOp};
 use mind_core::region::Carried;
@@ -13,7 +13,7 @@ use super::{DEPTH_LIMIT, Importer, Opsets, opsets};
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto};
 
 impl Importer<'_> {
-    /// The body of a function in the place of a node.
+    /// Inlines the body of a function at a node and returns its outputs.
     pub(super) fn function(
         &mut self,
         function: &FunctionProto,
@@ -43,7 +43,7 @@ impl Importer<'_> {
         found.ok_or_else(Refusal::inside)
     }
 
-    /// Runs `import` one level deeper.
+    /// Runs `import` one nesting level deeper. Errors with E6004 if the nesting exceeds the limit.
     fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refusal> {
         if self.depth == DEPTH_LIMIT {
             let what = "the nesting of functions and graphs";
@@ -57,7 +57,8 @@ impl Importer<'_> {
     }
 }
 
-/// A node of a function with the attributes that its call gives, or else the function's own.
+/// Returns a node of a function whose attribute references are replaced by the attributes of the call, or by the
+/// defaults of the function.
 fn with_attributes(inner: &NodeProto, function: &FunctionProto, call: &NodeProto) -> NodeProto {
     let given = |name: &str| -> Option<&AttributeProto> {
         let mut own = call.attribute.iter().chain(&function.attribute_proto);
@@ -86,18 +87,18 @@ fn with_attributes(inner: &NodeProto, function: &FunctionProto, call: &NodeProto
     }
 }
 
-/// What a graph reads from outside of it.
+/// The values that a graph reads from enclosing graphs.
 pub(crate) struct Captures<'a> {
-    /// The names, with what they stand for.
+    /// The names and their values.
     named: Vec<(&'a str, Value)>,
 }
 
 impl<'a> Captures<'a> {
-    /// The captures of graphs of a node.
+    /// Returns the captures of the graphs of a node.
     ///
     /// # Errors
     ///
-    /// A name that nothing makes.
+    /// E4001 if a name is not defined; also if a name is the result of a refused node.
     pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refusal> {
         let mut named: Vec<(&'a str, Value)> = Vec::new();
         for name in graphs.iter().flat_map(|graph| outer_names(graph)) {
@@ -118,13 +119,13 @@ impl<'a> Captures<'a> {
         Ok(Captures { named })
     }
 
-    /// Those that only a run knows, as operands of an op with a closed region.
+    /// Returns the captures that are computed at run time, as operands of an op with a closed region.
     pub fn operands(&self, e: &mut Emit<'_>) -> Many {
         let runtime = self.named.iter().filter(|(_, value)| is_runtime(value));
         runtime.map(|(_, value)| e.value(value)).collect()
     }
 
-    /// The names inside of a region, where `arguments` stand for the operands.
+    /// Returns the scope inside of a region, whose block arguments `arguments` replace the captured operands.
     fn scope(&self, arguments: &[ValueId]) -> Scope<'a> {
         let mut scope = Scope::default();
         let mut arguments = arguments.iter();
@@ -149,11 +150,11 @@ fn is_runtime(value: &Value) -> bool {
 }
 
 impl<'a> Node<'a, '_, '_> {
-    /// A graph whose inputs are `arguments` in the place of the node; its outputs.
+    /// Inlines a graph with the inputs `arguments` at the node and returns its outputs.
     ///
     /// # Errors
     ///
-    /// A node of it that is refused, which is reported by itself; another number of inputs.
+    /// If one of its nodes is refused, which is reported separately, or if the number of inputs differs.
     pub fn inlined(
         &mut self,
         graph: &'a GraphProto,
@@ -172,12 +173,12 @@ impl<'a> Node<'a, '_, '_> {
         found.ok_or_else(inner)
     }
 
-    /// Emits an op with closed regions, one for each of `bodies`, and returns its results. The captures follow the operands
-    /// of `op`.
+    /// Emits an op with closed regions, one for each of `bodies`, and returns its results. The captures follow the
+    /// operands of `op`.
     ///
     /// # Errors
     ///
-    /// Those of the graphs' nodes and of the op's shape rule.
+    /// Those of the nodes of the graphs and of the shape rule of the op.
     pub fn closed(
         &mut self,
         op: RegionOp<'_>,
@@ -187,11 +188,11 @@ impl<'a> Node<'a, '_, '_> {
         self.looped(op, bodies, captures, Carried::new(0, 0))
     }
 
-    /// Emits a loop, as [`closed`](Node::closed) does. Its first operands are carried.
+    /// Emits a loop like [`closed`](Node::closed). Its first operands are carried.
     ///
     /// # Errors
     ///
-    /// Those of [`closed`](Node::closed); too many loops inside of each other whose extents change.
+    /// Those of [`closed`](Node::closed); E6004 if loops are imported again too often because a step changes extents.
     pub fn looped(
         &mut self,
         op: RegionOp<'_>,
@@ -255,14 +256,15 @@ impl Bodies for Regions<'_, '_, '_, '_> {
     }
 }
 
-/// How often loops of a model are imported again with open extents: loops inside of each other double the work each.
+/// The maximum number of times that loops of a model are imported again with open extents. It is bounded because each
+/// level of nested loops doubles the work.
 const MOST_REOPENED: usize = 1 << 10;
 
-/// What a region yields, given the arguments that are no captures.
+/// Emits the body of a region, given the block arguments that are not captures, and returns the values that it yields.
 pub(crate) type Body<'b, 'a> =
     Box<dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Many + 'b>;
 
-/// Where the graph of a region is imported.
+/// The context in which the graph of a region is imported.
 pub(crate) struct Region<'i, 'a, 'm> {
     importer: &'i mut Importer<'m>,
     opsets: &'i Opsets<'i>,
@@ -270,11 +272,11 @@ pub(crate) struct Region<'i, 'a, 'm> {
 }
 
 impl<'a> Region<'_, 'a, '_> {
-    /// The outputs of a graph whose inputs are `arguments`.
+    /// Imports a graph with the inputs `arguments` and returns its outputs.
     ///
     /// # Errors
     ///
-    /// A node of it that is refused, which is reported by itself; another number of inputs.
+    /// If one of its nodes is refused, which is reported separately, or if the number of inputs differs.
     pub fn graph(
         &mut self,
         graph: &'a GraphProto,
@@ -291,7 +293,7 @@ impl<'a> Region<'_, 'a, '_> {
     }
 }
 
-/// Gives the inputs of a graph their values.
+/// Binds the inputs of a graph to `arguments`.
 fn define_inputs<'a>(
     scope: &mut Scope<'a>,
     graph: &'a GraphProto,
@@ -307,8 +309,8 @@ fn define_inputs<'a>(
     Ok(())
 }
 
-/// Why a node is refused whose graph has nodes that are, which are reported by themselves. It is reported, too, because the
-/// node may have a way out of its own, for example a condition that can be made known.
+/// Returns the refusal of a node whose graph has refused nodes. It is reported in addition to these, because the node
+/// may have its own way out, for example a condition that can be made known.
 fn inner() -> Refusal {
     Refusal::unsupported(
         "nodes of its graph are refused",

@@ -22,7 +22,7 @@ pub(crate) use mind_convert::{Many, One};
 #[derive(Default)]
 pub(crate) struct Cache {
     constants: Constants<Constant>,
-    /// For each named dimension a value that has it, and the axis.
+    /// A value with each named dimension, and the axis of the dimension.
     sources: FxHashMap<Sym, (ValueId, usize)>,
     extents: FxHashMap<Sym, ValueId>,
 }
@@ -57,7 +57,8 @@ impl EmitCore for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// The same block, for ops at `span`. A block that is not known is the one of the builder.
+    /// Returns an emitter for ops at `span` at the end of `block`. If `block` is `None`, it inserts where this one
+    /// does.
     pub fn at(&mut self, block: Option<BlockId>, span: Span) -> Emit<'_> {
         let b = match block {
             Some(block) => Builder::new(self.b.graph, InsertPoint::End(block), span),
@@ -86,7 +87,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Extents as a value of the module.
+    /// Returns a value of the module that holds the extents.
     fn extents(&mut self, extents: &Extents) -> One {
         let mut parts = Vec::with_capacity(extents.elements.len());
         let mut elements = &extents.elements[..];
@@ -109,7 +110,7 @@ impl Emit<'_> {
         self.concat(&parts, 0)
     }
 
-    /// An extent as a list of one number.
+    /// Returns an extent as a list with one element.
     fn extent(&mut self, extent: Extent, dtype: DType) -> One {
         let own = match extent {
             Extent::Known(own) => self.tensor(&Tensor::of(vec![1], vec![own])),
@@ -119,14 +120,14 @@ impl Emit<'_> {
         self.convert(own, dtype)
     }
 
-    /// The extent of the dimensions called `name`.
+    /// Returns the extent of the dimensions named `name`, as a list with one element.
     fn named_extent(&mut self, name: Sym) -> One {
         if let Some(&value) = self.cache.extents.get(&name) {
             return Ok(value);
         }
         let (of, axis) = match self.cache.sources.get(&name) {
             Some(&source) => source,
-            // In a region none of the values need have that dimension.
+            // A region may use the name although none of its values has that dimension.
             None => {
                 let zero = self.tensor(&Tensor::scalar(false));
                 let line = BroadcastTo::with(&[Dim::Symbol(name)]).build(self, zero)?;
@@ -139,7 +140,7 @@ impl Emit<'_> {
         Ok(extent)
     }
 
-    /// A dimension of a value as an extent.
+    /// Returns the extent of a value along an axis. Emits an op if it is not known and has no name.
     pub fn extent_of(&mut self, value: ValueId, axis: usize) -> Result<Extent, Refusal> {
         Ok(match self.dims(value)[axis] {
             Dim::Fixed(extent) => Extent::Known(extent),
@@ -151,7 +152,7 @@ impl Emit<'_> {
         })
     }
 
-    /// Some of the dimensions of a value as extents.
+    /// Returns the extents of a value along `axes`.
     pub fn extents_of(
         &mut self,
         value: ValueId,
@@ -160,7 +161,7 @@ impl Emit<'_> {
         axes.map(|axis| self.extent_of(value, axis)).collect()
     }
 
-    /// `x` with these extents, each of which may be one that only a run knows.
+    /// Reshapes `x` to these extents, which may be known only at run time.
     pub fn reshape_extents(&mut self, x: ValueId, extents: &[Extent]) -> One {
         let dims: Vec<Dim> = extents.iter().map(|own| own.dim()).collect();
         if !dims.contains(&Dim::Dynamic)
@@ -172,7 +173,7 @@ impl Emit<'_> {
         Ok(DynamicReshape::with(&dims).build(self, x, list)?)
     }
 
-    /// Extents as a list of `i64`.
+    /// Returns the extents as a list of `i64`.
     pub fn extent_list(&mut self, extents: &[Extent]) -> One {
         if extents.is_empty() {
             return Ok(self.tensor(&Tensor::of(vec![0], Vec::<i64>::new())));
@@ -184,7 +185,7 @@ impl Emit<'_> {
         })
     }
 
-    /// Whether an op made `value` out of a truth value by a cast; that value.
+    /// Returns the boolean that `value` is a cast of; `None` if it is not a cast of a boolean.
     pub fn cast_truth(&self, value: ValueId) -> Option<ValueId> {
         let g = self.g();
         let cast = g.view::<Cast>(g.defining_op(value)?)?;

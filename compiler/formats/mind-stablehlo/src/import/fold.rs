@@ -1,7 +1,7 @@
-//! Operations that are computed at once, since all that they read is known.
+//! Constant folding of operations during import.
 //!
-//! Texts with open dimensions compute shapes: they take extents, do arithmetic, and concatenate them. Where extents are
-//! known this leaves numbers.
+//! Texts with open dimensions compute shapes: they take extents, do arithmetic, and concatenate them. If the extents
+//! are known, the results are constants.
 
 use std::rc::Rc;
 
@@ -19,13 +19,14 @@ use crate::constant::Constant;
 use crate::ops::Row;
 use crate::text::{Op, Type};
 
-/// The most elements of a list that is computed with.
+/// The maximum number of elements of an operand.
 const ELEMENT_LIMIT: usize = 256;
 
-/// The most bytes of one result.
+/// The maximum size of a result in bytes.
 const BYTE_LIMIT: u64 = 1 << 12;
 
-/// The results of an operation on numbers and lists of integers or truth values that are all known.
+/// Returns the results of an operation whose operands are known scalars or short lists of integers or booleans; `None`
+/// if it cannot be folded.
 pub(super) fn folded<'t>(
     importer: &mut Importer<'t>,
     row: &Row,
@@ -63,7 +64,7 @@ pub(super) fn folded<'t>(
     are_numbers.then(|| results.iter().map(known).collect())
 }
 
-/// Whether a constant is a number or a short list of integers or truth values.
+/// Returns whether a constant is a scalar or a short list of integers or booleans.
 fn is_small(constant: &Constant) -> bool {
     constant.shape.len() <= 1
         && constant.dtype().class() != DTypeClass::Float

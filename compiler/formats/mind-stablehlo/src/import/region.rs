@@ -1,4 +1,4 @@
-//! Calls, and ops with closed regions. What regions read from outside becomes operands.
+//! Calls, and ops with closed regions. Values that regions read from outside become operands.
 
 use mind_convert::{Bodies, Refusal, RegionOp};
 use mind_core::region::Carried;
@@ -24,12 +24,12 @@ pub(crate) struct Region<'i, 't> {
 }
 
 impl<'t> Region<'_, 't> {
-    /// Imports a block and returns the values that it yields. Its arguments are the first ones of the region, the captures
-    /// the last ones.
+    /// Imports a block and returns the values that it yields. The first arguments of the region are those of the block,
+    /// followed by the captures.
     ///
     /// # Errors
     ///
-    /// An operation of it that is refused, which is reported by itself.
+    /// If one of its operations is refused, which is reported separately.
     pub fn block(
         &mut self,
         block: &'t Block<'t>,
@@ -41,8 +41,8 @@ impl<'t> Region<'_, 't> {
         values.iter().map(|value| self.e.value(value)).collect()
     }
 
-    /// Imports a block of which the region has only the arguments `kept`, and returns its results. The other arguments are
-    /// among the captures.
+    /// Imports a block and returns its results. The region has only the block arguments at the indices `kept`; the
+    /// others are among the captures.
     ///
     /// # Errors
     ///
@@ -70,11 +70,11 @@ impl<'t> Region<'_, 't> {
 }
 
 impl<'t> Node<'_, 't, '_> {
-    /// The body of a function in the place of the operation.
+    /// Inlines the body of a function at the operation and returns its results.
     ///
     /// # Errors
     ///
-    /// A function that the text does not have, another number of arguments.
+    /// E4001 if the text does not have the function; E2007 for another number of arguments.
     pub fn called(&mut self, name: &str) -> Values {
         let Some(function) = self.importer.module.functions.get(name) else {
             return Err(Refusal::undefined(&format!("@{name}")));
@@ -83,11 +83,12 @@ impl<'t> Node<'_, 't, '_> {
         self.inlined(&function.body, &values, Scope::default(), self.place)
     }
 
-    /// A block in the place of the operation, with names of `scope` and `values` for its arguments.
+    /// Inlines a block at the operation and returns its results. It may use the names of `scope`, and its arguments are
+    /// `values`.
     ///
     /// # Errors
     ///
-    /// Another number of arguments.
+    /// E2007 for another number of arguments.
     pub fn inlined(
         &mut self,
         block: &'t Block<'t>,
@@ -103,11 +104,11 @@ impl<'t> Node<'_, 't, '_> {
         found.ok_or_else(Refusal::inside)
     }
 
-    /// The captures of regions.
+    /// Returns the captures of regions.
     ///
     /// # Errors
     ///
-    /// A value that a refused operation would have made.
+    /// If a captured value is the result of a refused operation.
     pub fn captures(&self, blocks: &[&'t Block<'t>]) -> Result<Captures<'t>, Refusal> {
         Captures::of(blocks, self.scope)
     }
@@ -127,8 +128,8 @@ pub(crate) fn closed<'t>(
     looped(importer, e, op, bodies, Carried::new(0, 0))
 }
 
-/// Emits a loop, as [`closed`] does. Its first operands are carried. If a step changes the extents of one, the loop is
-/// emitted once more; the cost is bounded, because the operations of a module are.
+/// Emits a loop like [`closed`]. Its first operands are carried. If a step changes the extents of a carried value, the
+/// loop is emitted once more. The cost is bounded, because the number of operations of a module is.
 ///
 /// # Errors
 ///
@@ -176,7 +177,7 @@ impl Bodies for Regions<'_, '_, '_> {
     }
 }
 
-/// Gives the arguments of a block their values.
+/// Binds the arguments of a block to `values`.
 pub(crate) fn define_arguments<'t>(
     scope: &mut Scope<'t>,
     block: &'t Block<'t>,

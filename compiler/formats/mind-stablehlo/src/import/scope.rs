@@ -1,4 +1,4 @@
-//! The names of a block, and which of its operations count.
+//! The names of a block, and liveness of its operations.
 
 use mind_convert::Refusal;
 use mind_ir::ValueId;
@@ -7,25 +7,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::value::Value;
 use crate::text::{Block, Op, Use};
 
-/// What the names of a block stand for.
+/// The values of the names of a block.
 #[derive(Default)]
 pub(crate) struct Scope<'t> {
-    /// The results that a name stands for; none for what was refused.
+    /// The results with each name; `None` if their operation was refused.
     values: FxHashMap<&'t str, Option<Vec<Value>>>,
 }
 
-/// What a name stands for.
+/// The result of a look-up of a name.
 pub(crate) enum Named {
     /// A value.
     Value(Value),
-    /// A value that a refused operation would have made.
+    /// The result of a refused operation.
     Refused,
-    /// Nothing.
+    /// The name is not defined.
     Nothing,
 }
 
 impl<'t> Scope<'t> {
-    /// Gives results their names.
+    /// Binds names to results. Each name has a number of results.
     pub fn define(&mut self, names: &[(&'t str, usize)], values: Vec<Value>) {
         let mut values = values.into_iter();
         for &(name, count) in names {
@@ -44,7 +44,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// The value of a name, if it has one.
+    /// Returns the value of a name; `None` if it is not defined or was refused.
     pub fn value(&self, of: &Use<'_>) -> Option<&Value> {
         self.values.get(of.name)?.as_ref()?.get(of.index)
     }
@@ -61,18 +61,18 @@ impl<'t> Scope<'t> {
     }
 }
 
-/// What regions read from outside of them.
+/// The values that regions read from enclosing blocks.
 pub(crate) struct Captures<'t> {
-    /// Names with what they stand for.
+    /// The names and their values.
     named: Vec<(&'t str, Vec<Value>)>,
 }
 
 impl<'t> Captures<'t> {
-    /// The captures of blocks.
+    /// Returns the captures of blocks.
     ///
     /// # Errors
     ///
-    /// A value that a refused operation would have made.
+    /// If a captured value is the result of a refused operation.
     pub fn of(blocks: &[&'t Block<'t>], scope: &Scope<'t>) -> Result<Captures<'t>, Refusal> {
         let mut names = Vec::new();
         let mut seen = FxHashSet::default();
@@ -88,14 +88,14 @@ impl<'t> Captures<'t> {
             match scope.values.get(name) {
                 Some(Some(values)) => named.push((name, values.clone())),
                 Some(None) => return Err(Refusal::following(name)),
-                // What reads it reports it.
+                // Undefined names are reported by the operations that read them.
                 None => {}
             }
         }
         Ok(Captures { named })
     }
 
-    /// Captures a value under another name, too.
+    /// Captures a value under an additional name.
     pub fn add(&mut self, name: &'t str, value: Value) {
         self.named.push((name, vec![value]));
     }
@@ -104,12 +104,12 @@ impl<'t> Captures<'t> {
         self.named.iter().flat_map(|(_, values)| values)
     }
 
-    /// The captures that are operands of an op with closed regions.
+    /// Returns the captures that are operands of an op with closed regions.
     pub fn operands(&self) -> impl Iterator<Item = &Value> {
         self.each().filter(|value| is_operand(value))
     }
 
-    /// The names inside of a region, where `arguments` stand for the operands.
+    /// Returns the scope inside of a region, whose block arguments `arguments` replace the captured operands.
     pub fn scope(&self, arguments: &[ValueId]) -> Scope<'t> {
         let mut arguments = arguments.iter();
         let mut scope = Scope::default();
@@ -127,7 +127,8 @@ impl<'t> Captures<'t> {
     }
 }
 
-/// Whether only an operand brings a value into a closed region: named extents and constants are the same everywhere.
+/// Returns whether a captured value must be an operand of the op. Constants and named extents need not be, because they
+/// are the same in every region.
 fn is_operand(value: &Value) -> bool {
     use super::value::Extent;
     match value {
@@ -140,7 +141,7 @@ fn is_operand(value: &Value) -> bool {
     }
 }
 
-/// Calls `found` with the names that a block reads from outside of it.
+/// Calls `found` with the free names of a block.
 fn free_names<'t>(block: &'t Block<'t>, found: &mut dyn FnMut(&'t str)) {
     let mut own: FxHashSet<&str> = block.arguments.iter().map(|own| own.name).collect();
     for op in &block.ops {
@@ -152,7 +153,7 @@ fn free_names<'t>(block: &'t Block<'t>, found: &mut dyn FnMut(&'t str)) {
     }
 }
 
-/// Calls `found` with the names that an operation reads.
+/// Calls `found` with the names that an operation reads, including its regions.
 fn read_names<'t>(op: &'t Op<'t>, found: &mut dyn FnMut(&'t str)) {
     for operand in &op.operands {
         found(operand.name);
@@ -162,7 +163,8 @@ fn read_names<'t>(op: &'t Op<'t>, found: &mut dyn FnMut(&'t str)) {
     }
 }
 
-/// Whether each operation of a block counts: its results are read, or it does something else.
+/// Returns, for each operation of a block, whether it is live: its results are read, it has side effects, or it
+/// returns.
 pub(crate) fn needed(block: &Block<'_>) -> Vec<bool> {
     let mut read: FxHashSet<&str> = FxHashSet::default();
     let mut needed = vec![false; block.ops.len()];
@@ -178,7 +180,7 @@ pub(crate) fn needed(block: &Block<'_>) -> Vec<bool> {
     needed
 }
 
-/// Whether the text says that an operation does more than making results.
+/// Returns whether the text declares that an operation has side effects.
 fn has_effects(op: &Op<'_>) -> bool {
     let mut attrs = op.attrs.iter();
     attrs.any(|(name, value)| {

@@ -196,7 +196,8 @@ pub(super) fn striptags(_: &mut Machine<'_>, value: Value, args: Arguments) -> R
     Ok(Value::from(text))
 }
 
-/// Returns the text with a capital at the start of each word; words start after white space, hyphens and opening brackets.
+/// Returns the text with a capital at the start of each word; words start after white space, hyphens and opening
+/// brackets.
 pub(super) fn title(_: &mut Machine<'_>, value: Value, args: Arguments) -> Result<Value> {
     let own = plain("title", &value, args)?;
     let mut out = String::new();

@@ -185,8 +185,8 @@ impl Parser {
         })
     }
 
-    /// Reads nodes up to a block with one of the names `ends`, whose `{%` and name are skipped; up to the end of the template
-    /// without.
+    /// Reads nodes up to a block with one of the names `ends`, whose `{%` and name are skipped. Without names, reads up
+    /// to the end of the template.
     fn body(&mut self, ends: &[&str]) -> Result<Vec<Node>> {
         let start = self.last();
         let mut nodes = Vec::new();
