@@ -109,6 +109,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The folders that group crates by purpose, and the folders on whose crates those of a folder may depend besides what those
+/// may.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("compiler/ir", &[]),
+    ("dialects", &["compiler/ir"]),
+    ("compiler/formats", &["dialects"]),
+    ("compiler/codegen", &["dialects"]),
+    ("passes", &["compiler/formats"]),
+    ("compiler/driver", &["passes", "compiler/codegen"]),
+    ("compiler/models", &["compiler/driver"]),
+    ("compiler/api", &["compiler/models"]),
+    // `xtask` checks the suite in `lit_tests`, which runs the other tools, so that both folders are one group.
+    (TOOLS, &["compiler/api"]),
+];
+
+const TOOLS: &str = "tools, lit_tests";
+
 /// Dependencies that only these crates may have.
 const SOLE_USERS: &[(&str, &[&str])] = &[
     ("tokenizers", &["mind-model"]),
@@ -183,6 +200,17 @@ fn manifests() -> Vec<Manifest> {
         })
     });
     parsed.collect()
+}
+
+/// Returns the group of the crate with the manifest at `path`.
+fn group_of(path: &Path) -> Option<String> {
+    let root = xtask::root();
+    let own = path.strip_prefix(&root).ok()?.parent()?;
+    let folder = own.parent()?.to_string_lossy().replace('\\', "/");
+    Some(match &folder[..] {
+        "tools" | "" => TOOLS.to_owned(),
+        folder => folder.to_owned(),
+    })
 }
 
 /// Returns the dependencies of `rows` as a graph.
