@@ -27,21 +27,21 @@ complete -c mind-opt -l ane-report -d 'print, instead of the module, which of it
 json\t''"
 complete -c mind-opt -l diff -d 'print the structural diff of the modules OLD and FILE, and exit with 1 if they differ' -r
 complete -c mind-opt -l opset -d 'the opset version of a written ONNX model, 21 by default' -r
-complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
-complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of `?`, writes out defaults and types' -r
-complete -c mind-opt -l channels-last -d 'Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near' -r
-complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
-complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
-complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes are simplified, and what that makes equal is merged' -r
+complete -c mind-opt -l verify -d 'Checks all rules of all ops; tools also do this when they read a module' -r
+complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, removes dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, replaces `?` by constant extents, writes out defaults and types' -r
+complete -c mind-opt -l channels-last -d 'Converts convolutions to the channels-last layout and moves the added transposes towards the outputs, with rules of the e-graph, so that fold and fuse find good forms of convolutional networks early' -r
+complete -c mind-opt -l cse -d 'Merges ops of the same kind with equal operands, attributes and bodies' -r
+complete -c mind-opt -l dce -d 'Removes ops, and results of fused ops, that no output depends on; keeps inputs, because they are part of the interface' -r
+complete -c mind-opt -l simplify -d 'Alternates canonicalize and cse until cse merges nothing, because merged operands allow simplifications, which make more ops equal' -r
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
-complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
-complete -c mind-opt -l unroll -d 'Puts the region of an `If` in its place where the predicate is a constant, and the steps of a `Scan` where they are few' -r
-complete -c mind-opt -l quantize-activations -d 'Products whose weights are stored in blocks of quantised numbers become products of integers: rows of the other side are put on scales of 8 bits, and weights are given as their bytes. Changes results' -r
+complete -c mind-opt -l specialize -d 'Replaces symbolic dimensions, and `?` in inputs, by numbers' -r
+complete -c mind-opt -l unroll -d 'Inlines the region of an `If` with a constant predicate, and the steps of a `Scan` with a small trip count' -r
+complete -c mind-opt -l quantize-activations -d 'Replaces matrix products with block-quantised weights by integer products: the rows of the other operand are quantised to 8 bits, and weights are passed as bytes. Changes results' -r
 complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
 complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
 complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
-complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
-complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect' -r
+complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: explicit broadcasts, arithmetic as maps, fused ops as groups; constants and inputs are kept' -r
+complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel if possible, layout-only ops become views, results get offsets in the workspace; core ops are lowered to the tensor dialect first' -r
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, ops without a MIL form reported by name' -r
 complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r

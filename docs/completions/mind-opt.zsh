@@ -26,22 +26,22 @@ _mind-opt() {
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
 '(--bind)--diff=[print the structural diff of the modules OLD and FILE, and exit with 1 if they differ]:OLD:_default' \
 '--opset=[the opset version of a written ONNX model, 21 by default]:N:_default' \
-'*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
-'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
-'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
-'*--channels-last=[Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near]::OPTIONS:_default' \
-'*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
-'*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
-'*--simplify=[Runs canonicalize and cse in turns until cse merges nothing\: equal operands that merging makes are simplified, and what that makes equal is merged]::OPTIONS:_default' \
+'*--verify=[Checks all rules of all ops; tools also do this when they read a module]::OPTIONS:_default' \
+'*--canonicalize=[Folds constants, removes dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, replaces \`?\` by constant extents, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalise=[Folds constants, removes dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, replaces \`?\` by constant extents, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--channels-last=[Converts convolutions to the channels-last layout and moves the added transposes towards the outputs, with rules of the e-graph, so that fold and fuse find good forms of convolutional networks early]::OPTIONS:_default' \
+'*--cse=[Merges ops of the same kind with equal operands, attributes and bodies]::OPTIONS:_default' \
+'*--dce=[Removes ops, and results of fused ops, that no output depends on; keeps inputs, because they are part of the interface]::OPTIONS:_default' \
+'*--simplify=[Alternates canonicalize and cse until cse merges nothing, because merged operands allow simplifications, which make more ops equal]::OPTIONS:_default' \
 '*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
-'*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
-'*--unroll=[Puts the region of an \`If\` in its place where the predicate is a constant, and the steps of a \`Scan\` where they are few]::NAME=VALUE ...:_default' \
-'*--quantize-activations=[Products whose weights are stored in blocks of quantised numbers become products of integers\: rows of the other side are put on scales of 8 bits, and weights are given as their bytes. Changes results]::OPTIONS:_default' \
+'*--specialize=[Replaces symbolic dimensions, and \`?\` in inputs, by numbers]::NAME=VALUE ...:_default' \
+'*--unroll=[Inlines the region of an \`If\` with a constant predicate, and the steps of a \`Scan\` with a small trip count]::NAME=VALUE ...:_default' \
+'*--quantize-activations=[Replaces matrix products with block-quantised weights by integer products\: the rows of the other operand are quantised to 8 bits, and weights are passed as bytes. Changes results]::OPTIONS:_default' \
 '*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
 '*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
 '*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
-'*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::NAME=VALUE ...:_default' \
-'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect]::NAME=VALUE ...:_default' \
+'*--lower-to-tensor=[Lowers core ops to the tensor dialect\: explicit broadcasts, arithmetic as maps, fused ops as groups; constants and inputs are kept]::NAME=VALUE ...:_default' \
+'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel if possible, layout-only ops become views, results get offsets in the workspace; core ops are lowered to the tensor dialect first]::NAME=VALUE ...:_default' \
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, ops without a MIL form reported by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
