@@ -700,5 +700,8 @@ fn places_that_clash_or_lack_are_refused() {
     assert!(refused(module("0", "128", "%7")).contains("%4 overlaps %1, which is still live"));
     assert!(refused(module("-1", "256", "%7")).contains("%1 has no offset and is not an output"));
     assert_eq!(refused(module("0", "256", "%7, %7")), "");
-    assert!(refused(module("0", "256", "%7, %0")).contains("output %0 is not all of"));
+    assert!(
+        refused(module("0", "256", "%7, %0"))
+            .contains("output %0 is not a complete result of a kernel")
+    );
 }

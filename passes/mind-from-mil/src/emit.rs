@@ -1,12 +1,14 @@
 //! Emission of core ops for ops of MIL.
 
 use mind_convert::{EmitCore, Refusal};
+use mind_core::ops::constant::ConstTensor;
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh};
-use mind_ir::attr::Attr;
+use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::OpDef;
+use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
+use mind_ir::types::{Dim, TensorType};
 use mind_ir::{OpId, ValueId};
 use mind_mil::call::Call;
 use mind_mil::ops;
@@ -39,9 +41,40 @@ impl EmitCore for Emit<'_> {
     fn unknown_extent(&self, _: ValueId, extent: String) -> Refusal {
         Refusal::no_counterpart(format!("{extent} is not known"))
     }
+
+    /// Emits a `ConstTensor`, because it keeps any element: `ConstF32` has no notation for infinities in some formats, and the
+    /// lowering to MIL recognises composites by this form.
+    fn tensor(&mut self, tensor: &Tensor) -> ValueId {
+        let bytes = tensor.buffer().to_bytes();
+        let literal = Literal {
+            dtype: tensor.dtype(),
+            count: Some(tensor.count()),
+            bytes: &bytes,
+        };
+        let shape = tensor.shape().iter().map(|&extent| extent as i64);
+        self.literal(&literal, shape)
+    }
+
+    fn splat(&mut self, element: &Tensor, shape: &[i64]) -> ValueId {
+        let bytes = element.buffer().to_bytes();
+        let literal = Literal {
+            dtype: element.dtype(),
+            count: None,
+            bytes: &bytes,
+        };
+        self.literal(&literal, shape.iter().copied())
+    }
 }
 
 impl Emit<'_> {
+    fn literal(&mut self, literal: &Literal<'_>, shape: impl Iterator<Item = i64>) -> ValueId {
+        let ty = TensorType::new(literal.dtype, shape.map(Dim::Fixed));
+        let ty = self.b.graph.intern_type(ty.view());
+        let attrs = ConstTensor::attrs(literal);
+        let op = self.b.create_typed(ConstTensor::DEF, &[], &attrs, &[ty]);
+        self.g().result(op)
+    }
+
     /// Returns the op with its arguments bound to the names of its signature.
     ///
     /// # Errors

@@ -109,6 +109,10 @@ pub trait EmitCore: Build + Sized {
     }
 
     /// Emits the extent of a value along an axis, as an `i64` of rank 0.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn extent_value(&mut self, value: ValueId, axis: usize) -> One {
         match self.dims(value)[axis] {
             Dim::Fixed(extent) => Ok(self.tensor(&Tensor::scalar(extent))),
@@ -117,22 +121,38 @@ pub trait EmitCore: Build + Sized {
     }
 
     /// Emits a scalar function, which is applied at every position.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn apply(&mut self, function: ScalarFn, operands: &[ValueId]) -> One {
         Ok(mind_core::apply(&mut self.builder(), function, operands)?)
     }
 
     /// Emits a scalar function of `x` and of a number in its dtype.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn apply_number(&mut self, function: ScalarFn, x: ValueId, number: f64) -> One {
         let number = self.number(self.dtype(x), number);
         self.apply(function, &[x, number])
     }
 
     /// Emits a comparison.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn compare(&mut self, direction: Direction, lhs: ValueId, rhs: ValueId) -> One {
         Ok(Compare::with(direction).build(self, lhs, rhs)?)
     }
 
     /// Emits a conversion of `x` to the dtype `to`.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn convert(&mut self, x: ValueId, to: DType) -> One {
         if self.dtype(x) == to {
             return Ok(x);
@@ -141,6 +161,10 @@ pub trait EmitCore: Build + Sized {
     }
 
     /// Emits a reshape of `x` to dimensions.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn reshape(&mut self, x: ValueId, shape: &[Dim]) -> One {
         // Two unknown dimensions need not have the same extent.
         if self.g().ty(x).shape == shape && !shape.contains(&Dim::Dynamic) {
@@ -150,12 +174,20 @@ pub trait EmitCore: Build + Sized {
     }
 
     /// Emits a reshape of `x` to known extents.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn reshape_to(&mut self, x: ValueId, shape: &[i64]) -> One {
         let shape: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
         self.reshape(x, &shape)
     }
 
     /// Emits a transpose of `x`.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn transpose(&mut self, x: ValueId, permutation: &[i64]) -> One {
         if permutation.iter().copied().eq(0..permutation.len() as i64) {
             return Ok(x);
@@ -164,6 +196,10 @@ pub trait EmitCore: Build + Sized {
     }
 
     /// Emits a transpose of `x` whose permutation was computed from ranks.
+    ///
+    /// # Errors
+    ///
+    /// The operands do not satisfy the shape rule of the op.
     fn permute(&mut self, x: ValueId, permutation: &[usize]) -> One {
         let permutation: Vec<i64> = permutation.iter().map(|&axis| axis as i64).collect();
         self.transpose(x, &permutation)

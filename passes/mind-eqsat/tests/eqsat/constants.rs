@@ -60,6 +60,8 @@ const FOLDS: &[&str] = &[
     "prod(data[1, 2, 3, 4]:f16[2, 2], axes=[0])",
     "cumulative(data[1, 2, 3, 4]:f16[2, 2], axis=0, kind=prod)",
     "reverse(data[1, 2, 3, 4]:f32[2, 2], axes=[0])",
+    "cholesky(data[4, 2, 2, 5]:f32[2, 2], lower=true)",
+    "triangular_solve(data[2, 0, 1, 4]:f32[2, 2], data[1, 2]:f32[2, 1], lower=true)",
     "pad(data[1, 2]:f32[2], low=[1], high=[0])",
     "pad(data[1, 2]:f32[2], 7:f32[], low=[1], high=[0], interior=[1])",
     "argmax_window(data[1, 2]:f32[2], window=[2])",

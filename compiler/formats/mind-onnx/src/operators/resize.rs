@@ -322,13 +322,16 @@ fn repeated(e: &mut Emit<'_>, x: ValueId, axis: usize, times: i64) -> One {
     e.reshape_extents(wide, &whole)
 }
 
+/// Axes, and the size along each.
+type AxisSizes = (Vec<i64>, Vec<i64>);
+
 /// Returns the sizes in input `at` along `axes`, without axes of unknown extent whose size is that of `x`.
 fn known_sizes(
     n: &Node<'_, '_, '_>,
     x: ValueId,
     axes: Vec<i64>,
     at: usize,
-) -> Result<Option<(Vec<i64>, Vec<i64>)>, Refusal> {
+) -> Result<Option<AxisSizes>, Refusal> {
     let Some(Value::Extents(list)) = n.given(at) else {
         let sizes = n.ints_in(at)?.filter(|own| !own.is_empty());
         return Ok(sizes.map(|sizes| (axes, sizes)));

@@ -128,7 +128,7 @@ fn a_shape_may_copy_or_infer_an_extent_that_a_run_gives() {
         let mut known = known();
         known.push(ints("square", &[2, 2], &[1, 2, 3, 4]));
         let own = model(graph(vec![value("n", INT64, &[])], known, nodes, &["y"]));
-        let g = imported(&own).ok().expect("a module");
+        let g = imported(&own).unwrap_or_else(|why| panic!("{why:?}"));
         let arrays = [("n".to_owned(), Tensor::scalar(given))]
             .into_iter()
             .collect();

@@ -28,7 +28,8 @@
 //! - A value's type is printed if it is declared or inferred. If only some results of an op have a type, the others are
 //!   printed as `_`.
 //! - Ids are unique in the whole module and visible in their own body only: a body receives outside values as operands
-//!   of its op and names them in `args:`. Bodies and lists of data are nested at most 32 deep.
+//!   of its op and names them in `args:`. Only bodies of ops without closed regions, for example `mil.while_loop`, also use
+//!   values of the bodies around them. Bodies and lists of data are nested at most 32 deep.
 //! - The spelling of the specification is read too: attributes in parentheses in the order of the op's table, `Sum(%0,
 //!   [1], true)`, `Slice(%0, [0:4:2, 1:])`, `Conv2d(%0, %1, [1, 1], Custom([[1, 1], [0, 0]]))`; `BinOp(Add, %0, %1)`;
 //!   `Tensor<f32, [4, 6]>`; `:` for `=` in braces.

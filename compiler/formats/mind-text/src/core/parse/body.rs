@@ -2,7 +2,7 @@
 
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
-use mind_ir::opdef::Op;
+use mind_ir::opdef::{Op, OpDef};
 use mind_ir::{BlockId, OpId, Ty};
 
 use super::Parser;
@@ -60,6 +60,21 @@ impl Parser<'_> {
         self.bodies
             .last_mut()
             .expect("the module's own body stays open")
+    }
+
+    /// Returns whether the innermost body may use values of the open body `scope`: no op between them has closed bodies, as
+    /// `mil.while_loop` does not.
+    pub(super) fn is_captured(&self, scope: u32) -> bool {
+        for body in self.bodies.iter().rev() {
+            if body.scope == scope {
+                return true;
+            }
+            let owner = body.owner.map(|(op, _)| self.src.graph.def(op));
+            if owner.is_none_or(OpDef::has_closed_body) {
+                return false;
+            }
+        }
+        false
     }
 
     /// Opens body `index` of `op`, whose brace is at `at`.

@@ -166,7 +166,9 @@ impl Parser<'_> {
             return Err(Unusable::Undefined);
         };
         match known.state {
-            LabelState::Value(value) if known.scope == scope => Ok(Some(value)),
+            LabelState::Value(value) if known.scope == scope || self.is_captured(known.scope) => {
+                Ok(Some(value))
+            }
             LabelState::Value(_) if rejected => Ok(None),
             LabelState::Value(_) if scope == 0 => Err(Unusable::Inner),
             LabelState::Value(_) => Err(Unusable::Captured),
