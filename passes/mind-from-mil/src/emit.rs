@@ -3,6 +3,7 @@
 use mind_convert::{EmitCore, Refusal};
 use mind_core::ops::constant::ConstTensor;
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh};
+use mind_core::ops::index::Slice;
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::Graph;
@@ -53,6 +54,22 @@ impl EmitCore for Emit<'_> {
         };
         let shape = tensor.shape().iter().map(|&extent| extent as i64);
         self.literal(&literal, shape)
+    }
+
+    /// Emits a slice with the extents of `x` as its ends, by which the lowering to MIL recognises the gates of a layer.
+    fn part(&mut self, x: ValueId, axis: usize, start: i64, end: i64) -> One {
+        let mut ends = self.shape(x)?;
+        if axis >= ends.len() {
+            let expected = format!("{} or more", axis + 1);
+            let found = self.g().type_text(x);
+            return Err(Refusal::rank("an operand".to_owned(), found, expected));
+        }
+        let (mut starts, steps) = (vec![0; ends.len()], vec![1; ends.len()]);
+        if start == 0 && end == ends[axis] {
+            return Ok(x);
+        }
+        (starts[axis], ends[axis]) = (start, end);
+        Ok(Slice::with(&starts, &ends, &steps).build(self, x)?)
     }
 
     fn splat(&mut self, element: &Tensor, shape: &[i64]) -> ValueId {

@@ -132,7 +132,7 @@ fn shadowed_rules_are_reported() {
     let all: Vec<(&str, &str)> = SHIPPED.iter().copied().chain([own]).collect();
     let warnings = found(&all);
     assert!(
-        warnings[0].contains("after `neg-neg`; `neg-neg` at signs.rules:"),
+        warnings[0].contains("shadowed by `neg-neg`; `neg-neg` at signs.rules:"),
         "{warnings:?}"
     );
 }

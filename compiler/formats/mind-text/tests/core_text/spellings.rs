@@ -98,6 +98,8 @@ const LINES: &[&str] = &[
     "Split(%a, 0, 2)",
     "Dot(%a, %a)",
     "MatMul(%a, %a)",
+    "Cholesky(%a, true)",
+    "TriangularSolve(%a, %a) {lower: false, transpose_a: true}",
     "DotGeneral(%a, %a, [0], [1], [2], [0], i32)",
     "DotGeneral(%a, %a) {lhs_contract: [1], rhs_contract: [1]}",
     "Quantize(%a, %a, u8, 1)",

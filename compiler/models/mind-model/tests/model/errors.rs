@@ -58,7 +58,7 @@ fn a_capacity_is_within_the_context() {
         refused(401),
         "a cache for 401 tokens exceeds the model's context of 400"
     );
-    assert_eq!(refused(0), "no tokens: expected at least one");
+    assert_eq!(refused(0), "1 tokens do not fit: the cache has room for 0");
 }
 
 #[test]

@@ -314,7 +314,10 @@ fn what_a_pair_refuses() {
         refused(&[1, 37], 8),
         "token 37 is outside of the vocabulary, which ends at 36"
     );
-    assert_eq!(refused(&[1], 0), "no tokens: expected at least one");
+    assert_eq!(
+        refused(&[1], 0),
+        "1 tokens do not fit: the cache has room for 0"
+    );
     let alone = Session::new(pair.clone(), 8)
         .err()
         .map(|why| why.to_string());
