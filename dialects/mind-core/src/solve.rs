@@ -170,7 +170,7 @@ struct Rows<'r> {
     first: ValueId,
     /// The number of rows.
     order: i64,
-    /// What is read line by line, and along which axis.
+    /// The values that the steps read line by line, and the axis of the lines.
     lines: &'r [(ValueId, i64)],
     /// Whether the last row is computed first.
     is_reversed: bool,

@@ -43,8 +43,7 @@ impl EmitCore for Emit<'_> {
         Refusal::no_counterpart(format!("{extent} is not known"))
     }
 
-    /// Emits a `ConstTensor`, because it keeps any element: `ConstF32` has no notation for infinities in some formats, and the
-    /// lowering to MIL recognises composites by this form.
+    /// Emits a `ConstTensor` also for a scalar, so that all constants of an imported program have one form.
     fn tensor(&mut self, tensor: &Tensor) -> ValueId {
         let bytes = tensor.buffer().to_bytes();
         let literal = Literal {

@@ -52,8 +52,8 @@ pub(super) fn unpack(
     archive.arrays(|_| true, host)
 }
 
-/// What is wrong with the types of arrays. A program of MIL says in [`gather`] what it expects, once it is imported;
-/// only the names are checked here.
+/// Returns the arrays whose names or types the module does not have. For a program of MIL only the names are checked, because
+/// [`gather`] checks the types after the import.
 fn mistyped(args: &Args, g: &Graph, format: &FormatInfo, types: &ArrayTypes) -> Vec<Unbound> {
     let mut types = types.clone();
     let declared = inputs(g);

@@ -110,7 +110,7 @@ impl InPlace {
     }
 
     /// Computes the results. Returns `false`, with undefined results, if the op must be evaluated instead: the operands
-    /// are not aligned, or only the evaluation reports what is wrong with them.
+    /// are not aligned, or only the evaluation reports their error.
     pub(super) fn run(&self, pool: &Pool, operands: &[&[u8]], results: &mut [&mut [u8]]) -> bool {
         match (self, operands, results) {
             (
