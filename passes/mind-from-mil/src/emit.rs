@@ -1,15 +1,12 @@
 //! Emission of core ops for ops of MIL.
 
 use mind_convert::{EmitCore, Refusal};
-use mind_core::ops::constant::ConstTensor;
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh};
-use mind_core::ops::index::Slice;
-use mind_ir::attr::{Attr, Literal};
+use mind_ir::attr::Attr;
 use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::OpDef;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{Dim, TensorType};
 use mind_ir::{OpId, ValueId};
 use mind_mil::call::Call;
 use mind_mil::ops;
@@ -42,55 +39,9 @@ impl EmitCore for Emit<'_> {
     fn unknown_extent(&self, _: ValueId, extent: String) -> Refusal {
         Refusal::no_counterpart(format!("{extent} is not known"))
     }
-
-    /// Emits a `ConstTensor` also for a scalar, so that all constants of an imported program have one form.
-    fn tensor(&mut self, tensor: &Tensor) -> ValueId {
-        let bytes = tensor.buffer().to_bytes();
-        let literal = Literal {
-            dtype: tensor.dtype(),
-            count: Some(tensor.count()),
-            bytes: &bytes,
-        };
-        let shape = tensor.shape().iter().map(|&extent| extent as i64);
-        self.literal(&literal, shape)
-    }
-
-    /// Emits a slice with the extents of `x` as its ends, by which the lowering to MIL recognises the gates of a layer.
-    fn part(&mut self, x: ValueId, axis: usize, start: i64, end: i64) -> One {
-        let mut ends = self.shape(x)?;
-        if axis >= ends.len() {
-            let expected = format!("{} or more", axis + 1);
-            let found = self.g().type_text(x);
-            return Err(Refusal::rank("an operand".to_owned(), found, expected));
-        }
-        let (mut starts, steps) = (vec![0; ends.len()], vec![1; ends.len()]);
-        if start == 0 && end == ends[axis] {
-            return Ok(x);
-        }
-        (starts[axis], ends[axis]) = (start, end);
-        Ok(Slice::with(&starts, &ends, &steps).build(self, x)?)
-    }
-
-    fn splat(&mut self, element: &Tensor, shape: &[i64]) -> ValueId {
-        let bytes = element.buffer().to_bytes();
-        let literal = Literal {
-            dtype: element.dtype(),
-            count: None,
-            bytes: &bytes,
-        };
-        self.literal(&literal, shape.iter().copied())
-    }
 }
 
 impl Emit<'_> {
-    fn literal(&mut self, literal: &Literal<'_>, shape: impl Iterator<Item = i64>) -> ValueId {
-        let ty = TensorType::new(literal.dtype, shape.map(Dim::Fixed));
-        let ty = self.b.graph.intern_type(ty.view());
-        let attrs = ConstTensor::attrs(literal);
-        let op = self.b.create_typed(ConstTensor::DEF, &[], &attrs, &[ty]);
-        self.g().result(op)
-    }
-
     /// Returns the op with its arguments bound to the names of its signature.
     ///
     /// # Errors

@@ -221,7 +221,9 @@ pub trait EmitCore: Build + Sized {
         if start == 0 && dim == Dim::Fixed(end) {
             return Ok(x);
         }
-        let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
+        let mut starts = vec![0; rank];
+        let ends = dims.iter().map(|dim| dim.fixed().unwrap_or(OPEN_END));
+        let mut ends: Vec<i64> = ends.collect();
         (starts[axis], ends[axis]) = (start, end);
         Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(self, x)?)
     }
