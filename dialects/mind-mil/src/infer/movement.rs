@@ -341,6 +341,11 @@ pub(crate) fn pad(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let mode = call.one_of("mode", &["constant", "reflect", "replicate"])?;
     let ArgState::Known(pads) = call.ints("pad") else {
+        // Only a constant may leave out the leading dimensions.
+        let count = call.ty("pad").shape.first().and_then(|dim| dim.fixed());
+        if let Some(count) = count {
+            call.length("pad", count as usize, 2 * x.rank())?;
+        }
         return declared(call);
     };
     if pads.len() % 2 != 0 || pads.len() > 2 * x.rank() {
