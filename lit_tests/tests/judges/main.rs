@@ -21,6 +21,7 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mind_cli::npz;
+use mind_core::ops::sort::{Sort, TopK};
 use mind_driver::formats::{Format, LoadOptions};
 use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
@@ -47,10 +48,16 @@ const JUDGE: &str = include_str!("../coremltools_judge.py");
 /// The recorded results of the judge for the programs with one op each.
 const RECORD: &str = "../dialects/mind-mil/tests/signatures/inferred.json";
 /// Errors that coremltools raises for correct packages, with the reason.
-const FAULTS: [(&str, &str); 1] = [(
-    "Types should have zero-rank ndarray input",
-    "it infers symbols for the elements of small concatenations and cannot take one of them out",
-)];
+const FAULTS: [(&str, &str); 2] = [
+    (
+        "Types should have zero-rank ndarray input",
+        "it infers symbols for the elements of small concatenations and cannot take one of them out",
+    ),
+    (
+        "'float' object has no attribute 'ndim'",
+        "it infers a scalar as a number of Python, and a function of it expects an array",
+    ),
+];
 /// Programs without a package, or with a package that computes other numbers, with the reason: tests of the package
 /// onnx, and programs that are imported and exported again.
 const NOT_PASSED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judges/not_passed.txt");
@@ -284,6 +291,9 @@ impl Packages<'_> {
             if verify(&mut g, &VerifyConfig::default()).has_errors() {
                 return Err(format!("module {seed} is not valid"));
             }
+            if sorts_nan(&g) {
+                continue;
+            }
             let (name, source) = (format!("{seed:03}"), format!("module {seed}"));
             self.lowered("drawn", &name, &source, &g)?;
             let mut low = g.clone();
@@ -403,6 +413,17 @@ fn program_name(at: usize, program: &Program, float: &str) -> String {
 
 fn random(g: &Graph) -> Option<Arrays> {
     random_inputs(g, 1, Extents::default()).ok()
+}
+
+/// Returns whether a module with a sort has NaN in its outputs. MIL does not define the order of NaN, so that such results
+/// cannot be compared.
+fn sorts_nan(g: &Graph) -> bool {
+    let sorts = g.walk().any(|op| g.is::<Sort>(op) || g.is::<TopK>(op));
+    let is_nan = |tensor: &Tensor| floats(tensor).iter().any(|number| number.is_nan());
+    sorts
+        && random(g)
+            .and_then(|arrays| results(g, &arrays))
+            .is_some_and(|results| results.iter().any(is_nan))
 }
 
 /// Returns the arrays that a program of one op prescribes.
